@@ -1,0 +1,266 @@
+"""The event loop of the M/G/n: one for all policies, for random streams and for traces.
+
+`run_block` is the compiled loop. It takes a block of arrivals (times and sizes) through the system, owns
+the clock, the pool of jobs, the records and the time averages, and asks the policy for everything else.
+At one instant all departures come first, then the servers pick, then the arrivals follow one by one in
+their order, with the servers picking after each.
+
+`Engine` feeds it blocks. Between blocks it makes room for the jobs of the next one, and moves the origin of
+time before the clock grows so large that a double would lose digits: a run of any length is as exact as a
+short one. Counters are 64-bit integers.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tailsched._jit import KERNEL, njit
+from tailsched.mgn.policy import arrive, busy, create_pool, depart, grow, next_event, settle
+from tailsched.mgn.tally import Tally, count, create_tally
+from tailsched.sizes import fill_sizes
+from tailsched.streams import fill_arrivals
+
+#: Arrivals in one call of the compiled loop.
+BLOCK = 1 << 16
+
+#: The clock is moved back to 0 when it passes this many mean sizes.
+EPOCH = 1 << 20
+
+
+class Totals(NamedTuple):
+    """Sums over a stretch of the path.
+
+    `counted` jobs with total `response` and total size `work`; `short` is the number of them with a
+    response below their size by more than rounding, which must be 0. `jobs`, `busy` and `idle` are
+    integrals over time of the jobs present, the busy servers, and the servers idle while jobs wait.
+    """
+
+    counted: int = 0
+    short: int = 0
+    response: float = 0.0
+    work: float = 0.0
+    jobs: float = 0.0
+    busy: float = 0.0
+    idle: float = 0.0
+
+
+@njit(**KERNEL)
+def run_block(
+    policy, state, pool, tally, n, present, clock, origin, arrivals, sizes, number, window, unit, until
+):
+    """Take one block of arrivals through the system.
+
+    Parameters
+    ----------
+    policy, state : the policy's record and its scalars
+    pool, tally : the jobs in the system, the records
+    n, present, clock : servers, jobs in the system, time of the last event
+    origin : absolute time of the clock's 0, added to the completion times that are kept
+    arrivals, sizes : (m,) arrays, arrivals by the clock, in ascending order
+    number : number of the first of these jobs
+    window : (first, last) jobs to be counted, last excluded
+    unit : rounding error of the clock; a response within a few units of the size is the size
+    until : time up to which departures are carried out after the last arrival (inf empties the system)
+
+    Returns
+    -------
+    state, present, clock, Totals
+    """
+    counted = short = 0
+    sum_response = sum_work = area_jobs = area_busy = area_idle = 0.0
+    blocks = arrivals.size
+    due = next_event(policy, state)
+    for i in range(blocks + 1):
+        upcoming = arrivals[i] if i < blocks else until
+        while due <= upcoming and due < np.inf:
+            elapsed = due - clock
+            working = busy(policy, state)
+            area_jobs += elapsed * present
+            area_busy += elapsed * working
+            area_idle += elapsed * (min(n, present) - working)
+            clock = due
+            while due <= clock:
+                state, slot = depart(policy, state, pool, clock)
+                if slot >= 0:
+                    present -= 1
+                    pool.free[present] = slot
+                    job = pool.number[slot]
+                    if job < tally.completions.size:
+                        tally.completions[job] = origin + clock
+                    if window[0] <= job < window[1]:
+                        size = pool.size[slot]
+                        response = clock - pool.arrival[slot]
+                        if response < size + unit:
+                            short += response < size - unit * (1.0 + size)
+                            response = size
+                        counted += 1
+                        sum_response += response
+                        sum_work += size
+                        count(tally, response, size)
+                due = next_event(policy, state)
+            state = settle(policy, state, pool, clock)
+            due = next_event(policy, state)
+        if i == blocks:
+            break
+        elapsed = upcoming - clock
+        working = busy(policy, state)
+        area_jobs += elapsed * present
+        area_busy += elapsed * working
+        area_idle += elapsed * (min(n, present) - working)
+        clock = upcoming
+        slot = pool.free[present]
+        present += 1
+        pool.arrival[slot] = clock
+        pool.size[slot] = sizes[i]
+        pool.number[slot] = number + i
+        state = arrive(policy, state, pool, clock, slot)
+        due = next_event(policy, state)
+    totals = Totals(counted, short, sum_response, sum_work, area_jobs, area_busy, area_idle)
+    return state, present, clock, totals
+
+
+class Engine:
+    """An M/G/n under one policy, fed with blocks of arrivals.
+
+    Parameters
+    ----------
+    policy : a policy class, see `tailsched.mgn.policy`
+    n : number of servers
+    mean_size : sets the scale of time on which the clock is rebased
+    tally : the records to fill
+    parameters : the policy's own (a threshold, for instance)
+
+    Attributes
+    ----------
+    clock, origin : the absolute time is their sum
+    present : jobs in the system
+    """
+
+    def __init__(self, policy, n, mean_size=1.0, tally=None, **parameters):
+        self.n = n
+        self.epoch = EPOCH * 2.0 ** round(math.log2(mean_size))
+        self.tally = create_tally() if tally is None else tally
+        self.capacity = 2 * BLOCK
+        self.pool = create_pool(self.capacity)
+        self.policy, self.state = policy.create(n, self.capacity, **parameters)
+        self.clock = self.origin = 0.0
+        self.present = 0
+
+    def rebase(self):
+        """Move the origin of time to the clock, if the clock has grown large."""
+        if self.clock > self.epoch:
+            shift, self.clock = self.clock, 0.0
+            self.origin += shift
+            self.pool.arrival[:] -= shift
+            self.state = self.policy.rebase(self.state, shift)
+
+    def feed(self, arrivals, sizes, number=0, window=(0, 0), until=-np.inf):
+        """Take at most `BLOCK` arrivals through the system; return the block's `Totals`."""
+        needed = self.present + arrivals.size + 2
+        if needed > self.capacity:
+            larger = max(2 * self.capacity, needed)
+            self.pool, self.policy = (grow(it, self.capacity, larger) for it in (self.pool, self.policy))
+            self.capacity = larger
+        unit = 4 * np.finfo(float).eps * self.epoch
+        self.state, self.present, self.clock, totals = run_block(
+            self.policy, self.state, self.pool, self.tally, self.n, self.present, self.clock, self.origin,
+            arrivals, sizes, number, window, unit, until,
+        )  # fmt: skip
+        return totals
+
+
+def completions(policy, n, arrivals, sizes, **parameters):
+    """Run a trace; return each job's completion time.
+
+    Parameters
+    ----------
+    policy : a policy class
+    n : number of servers
+    arrivals, sizes : (m,) arrays, arrivals in ascending order; simultaneous arrivals keep their order
+    parameters : the policy's own
+
+    Returns
+    -------
+    (m,) array of completion times, exact where the arithmetic of the path is exact in float64
+    """
+    arrivals = np.asarray(arrivals, np.float64)
+    sizes = np.asarray(sizes, np.float64)
+    mean = sizes.mean() if sizes.size else 1.0
+    engine = Engine(policy, n, mean, create_tally(jobs=sizes.size), **parameters)
+    if arrivals.size and abs(arrivals[0]) > engine.epoch:
+        engine.origin = arrivals[0]
+    for start in range(0, sizes.size, BLOCK):
+        block = slice(start, start + BLOCK)
+        engine.rebase()
+        engine.feed(arrivals[block] - engine.origin, sizes[block], start)
+    engine.feed(np.empty(0), np.empty(0), until=np.inf)
+    return engine.tally.completions
+
+
+class Run(NamedTuple):
+    """What a simulation run returns.
+
+    Attributes
+    ----------
+    tally : the responses of the counted jobs
+    totals : sums over the counted jobs, and time integrals over the window of their arrivals
+    span : length of that window
+    arrivals : all arrivals simulated, with the warm-up and those that came while the last counted jobs
+        were still in the system
+    """
+
+    tally: Tally
+    totals: Totals
+    span: float
+    arrivals: int
+
+
+def simulate(
+    policy, n, lam, sizes, jobs, warm_up, streams, times=(), clock=0.0, progress=None, keep=False, **parameters
+):
+    """Simulate the M/G/n and count `jobs` arrivals, after `warm_up` others.
+
+    Every counted job is followed to its completion, with arrivals going on behind it, so that no long
+    response is cut off at the end of the run.
+
+    Parameters
+    ----------
+    policy : a policy class
+    n, lam : servers, arrival rate of all jobs
+    sizes : a `tailsched.sizes.Sizes`
+    jobs, warm_up : arrivals that are counted, arrivals before them that are not
+    streams : the generators of arrivals and of sizes
+    times : extra times t at which T > t is counted exactly
+    clock : absolute time at the start
+    progress : called with the number of arrivals after each block
+    keep : whether to keep the completion times, in ``Run.tally.completions``, from job 0 on
+    parameters : the policy's own
+
+    Returns
+    -------
+    Run
+    """
+    total = warm_up + jobs
+    engine = Engine(policy, n, sizes.mean, create_tally(times, total if keep else 0), **parameters)
+    engine.clock = clock
+    kind, constants = sizes.kernel
+    arrivals, work = np.empty(BLOCK), np.empty(BLOCK)
+    totals, span, number = Totals(), 0.0, 0
+    while totals.counted < jobs:
+        bounds = [bound for bound in (warm_up, total) if bound > number]
+        length = min(BLOCK, bounds[0] - number) if bounds else BLOCK >> 4
+        engine.rebase()
+        start = engine.clock
+        fill_arrivals(streams[0], lam, start, arrivals[:length])
+        fill_sizes(streams[1], kind, constants, work[:length])
+        block = engine.feed(arrivals[:length], work[:length], number, (warm_up, total))
+        if not warm_up <= number < total:
+            block = block._replace(jobs=0.0, busy=0.0, idle=0.0)
+        else:
+            span += engine.clock - start
+        totals = Totals(*(a + b for a, b in zip(totals, block, strict=True)))
+        number += length
+        if progress is not None:
+            progress(length)
+    return Run(engine.tally, totals, span, number)

@@ -1,0 +1,69 @@
+"""What is kept of the responses: histograms that merge exactly, and exact counts at chosen times.
+
+Bin i of a histogram holds the values x with ``edges[i] < x <= edges[i + 1]``, so that the sum of the counts
+from bin i on is the number of values *greater than* ``edges[i]``, atoms included. Edges are 2^(1/128)-like
+steps: every power of two from 2^-40 to 2^60 is divided into 128 equal parts, and the bin is read off the
+exponent and the leading bits of the mantissa. The first and the last bin also take what lies beyond.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tailsched._jit import inlined
+
+MANTISSA_BITS = 7
+LOWEST_EXPONENT, HIGHEST_EXPONENT = -40, 60
+BINS = (HIGHEST_EXPONENT - LOWEST_EXPONENT) << MANTISSA_BITS
+_SHIFT = 52 - MANTISSA_BITS
+_OFFSET = (LOWEST_EXPONENT + 1023) << MANTISSA_BITS
+
+
+def edges():
+    """Return the ``BINS + 1`` edges of the histogram's bins."""
+    steps = np.arange(BINS + 1)
+    exponent = LOWEST_EXPONENT + (steps >> MANTISSA_BITS)
+    mantissa = 1.0 + (steps % (1 << MANTISSA_BITS)) / (1 << MANTISSA_BITS)
+    return np.ldexp(mantissa, exponent)
+
+
+@inlined
+def bin_of(x):
+    """Return the bin of a positive float64."""
+    return min(max(((np.float64(x).view(np.int64) - 1) >> _SHIFT) - _OFFSET, 0), BINS - 1)
+
+
+class Tally(NamedTuple):
+    """The records of a run.
+
+    `responses` and `sizes` are histograms (int64) of the counted jobs, `times` (float64, ascending) are
+    extra times t with `exceed`, the number of counted jobs with T > t, and `outgrow`, the number of those
+    with S > t. `completions`, if not empty, receives each job's completion time by its number.
+    """
+
+    responses: np.ndarray
+    sizes: np.ndarray
+    times: np.ndarray
+    exceed: np.ndarray
+    outgrow: np.ndarray
+    completions: np.ndarray
+
+
+def create_tally(times=(), jobs=0):
+    """Return an empty tally; `jobs` is the number of completion times to keep."""
+    times = np.array(sorted(times), dtype=np.float64)
+    histogram = np.zeros((2, BINS), np.int64)
+    counts = np.zeros((2, times.size), np.int64)
+    return Tally(*histogram, times, *counts, np.full(jobs, np.nan))
+
+
+@inlined
+def count(tally, response, size):
+    """Count one job."""
+    tally.responses[bin_of(response)] += 1
+    tally.sizes[bin_of(size)] += 1
+    i = 0
+    while i < tally.times.size and tally.times[i] < response:
+        tally.exceed[i] += 1
+        tally.outgrow[i] += tally.times[i] < size
+        i += 1

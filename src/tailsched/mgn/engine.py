@@ -32,23 +32,34 @@ class Totals(NamedTuple):
     """Sums over a stretch of the path.
 
     `counted` jobs with total `response` and total size `work`; `short` is the number of them with a
-    response below their size by more than rounding, which must be 0. `jobs`, `busy` and `idle` are
-    integrals over time of the jobs present, the busy servers, and the servers idle while jobs wait.
+    response below their size by more than rounding, which must be 0; `longest` is the longest response.
+    `jobs`, `busy` and `idle` are integrals over time of the jobs present, the busy servers, and the servers
+    idle while jobs wait. `early` is the time that jobs of before the window spent inside it, `late` the time
+    that counted jobs spent after it: `jobs` = `response` + `early` - `late`, up to rounding.
     """
 
     counted: int = 0
     short: int = 0
     response: float = 0.0
     work: float = 0.0
+    longest: float = 0.0
     jobs: float = 0.0
     busy: float = 0.0
     idle: float = 0.0
+    early: float = 0.0
+    late: float = 0.0
+
+    def plus(self, other):
+        """Return the sums over both stretches."""
+        longest = max(self.longest, other.longest)
+        return Totals(*(a + b for a, b in zip(self, other, strict=True)))._replace(longest=longest)
 
 
 @njit(**KERNEL)
 def run_block(
-    policy, state, pool, tally, n, present, clock, origin, arrivals, sizes, number, window, unit, until
-):
+    policy, state, pool, tally, n, present, clock, origin, arrivals, sizes, number, window, unit,
+    begin, end, until,
+):  # fmt: skip
     """Take one block of arrivals through the system.
 
     Parameters
@@ -61,6 +72,7 @@ def run_block(
     number : number of the first of these jobs
     window : (first, last) jobs to be counted, last excluded
     unit : rounding error of the clock; a response within a few units of the size is the size
+    begin, end : the window's limits by the clock; end is inf until it is known
     until : time up to which departures are carried out after the last arrival (inf empties the system)
 
     Returns
@@ -68,7 +80,7 @@ def run_block(
     state, present, clock, Totals
     """
     counted = short = 0
-    sum_response = sum_work = area_jobs = area_busy = area_idle = 0.0
+    sum_response = sum_work = longest = area_jobs = area_busy = area_idle = early = late = 0.0
     blocks = arrivals.size
     due = next_event(policy, state)
     for i in range(blocks + 1):
@@ -97,7 +109,11 @@ def run_block(
                         counted += 1
                         sum_response += response
                         sum_work += size
+                        longest = max(longest, response)
+                        late += max(clock - end, 0.0)
                         count(tally, response, size)
+                    elif job < window[0]:
+                        early += clock - begin
                 due = next_event(policy, state)
             state = settle(policy, state, pool, clock)
             due = next_event(policy, state)
@@ -116,7 +132,9 @@ def run_block(
         pool.number[slot] = number + i
         state = arrive(policy, state, pool, clock, slot)
         due = next_event(policy, state)
-    totals = Totals(counted, short, sum_response, sum_work, area_jobs, area_busy, area_idle)
+    totals = Totals(
+        counted, short, sum_response, sum_work, longest, area_jobs, area_busy, area_idle, early, late
+    )
     return state, present, clock, totals
 
 
@@ -134,6 +152,7 @@ class Engine:
     Attributes
     ----------
     clock, origin : the absolute time is their sum
+    begin, end : the window in which arrivals are counted, by the clock
     present : jobs in the system
     """
 
@@ -144,7 +163,8 @@ class Engine:
         self.capacity = 2 * BLOCK
         self.pool = create_pool(self.capacity)
         self.policy, self.state = policy.create(n, self.capacity, **parameters)
-        self.clock = self.origin = 0.0
+        self.clock = self.origin = self.begin = 0.0
+        self.end = np.inf
         self.present = 0
 
     def rebase(self):
@@ -152,6 +172,8 @@ class Engine:
         if self.clock > self.epoch:
             shift, self.clock = self.clock, 0.0
             self.origin += shift
+            self.begin -= shift
+            self.end -= shift
             self.pool.arrival[:] -= shift
             self.state = self.policy.rebase(self.state, shift)
 
@@ -165,7 +187,7 @@ class Engine:
         unit = 4 * np.finfo(float).eps * self.epoch
         self.state, self.present, self.clock, totals = run_block(
             self.policy, self.state, self.pool, self.tally, self.n, self.present, self.clock, self.origin,
-            arrivals, sizes, number, window, unit, until,
+            arrivals, sizes, number, window, unit, self.begin, self.end, until,
         )  # fmt: skip
         return totals
 
@@ -206,6 +228,7 @@ class Run(NamedTuple):
     tally : the responses of the counted jobs
     totals : sums over the counted jobs, and time integrals over the window of their arrivals
     span : length of that window
+    seen : jobs that the last counted arrival found in the system
     arrivals : all arrivals simulated, with the warm-up and those that came while the last counted jobs
         were still in the system
     """
@@ -213,6 +236,7 @@ class Run(NamedTuple):
     tally: Tally
     totals: Totals
     span: float
+    seen: int
     arrivals: int
 
 
@@ -246,8 +270,10 @@ def simulate(
     engine.clock = clock
     kind, constants = sizes.kernel
     arrivals, work = np.empty(BLOCK), np.empty(BLOCK)
-    totals, span, number = Totals(), 0.0, 0
+    totals, span, seen, number = Totals(), 0.0, 0, 0
     while totals.counted < jobs:
+        if number == warm_up:
+            engine.begin = engine.clock
         bounds = [bound for bound in (warm_up, total) if bound > number]
         length = min(BLOCK, bounds[0] - number) if bounds else BLOCK >> 4
         engine.rebase()
@@ -255,12 +281,17 @@ def simulate(
         fill_arrivals(streams[0], lam, start, arrivals[:length])
         fill_sizes(streams[1], kind, constants, work[:length])
         block = engine.feed(arrivals[:length], work[:length], number, (warm_up, total))
-        if not warm_up <= number < total:
-            block = block._replace(jobs=0.0, busy=0.0, idle=0.0)
-        else:
+        if warm_up <= number < total:
             span += engine.clock - start
-        totals = Totals(*(a + b for a, b in zip(totals, block, strict=True)))
+        else:
+            block = block._replace(jobs=0.0, busy=0.0, idle=0.0, early=0.0)
+        totals = totals.plus(block)
         number += length
+        if number == total:
+            engine.end = engine.clock
+            seen = engine.present - 1
+            remaining = engine.present - (jobs - totals.counted)
+            totals = totals._replace(early=totals.early + remaining * span)
         if progress is not None:
             progress(length)
-    return Run(engine.tally, totals, span, number)
+    return Run(engine.tally, totals, span, seen, number)

@@ -1,0 +1,89 @@
+"""The workflow's configuration: read against its schema, and every setting checked, before anything runs."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import jsonschema
+import yaml
+
+from tailsched.runs import Work, plan
+from tailsched.settings import Policy, Setting
+
+
+class Curve(NamedTuple):
+    """One curve: its name ``setting/curve``, its policy as given and resolved, and its setting."""
+
+    name: str
+    given: str
+    resolved: str
+    setting: Setting
+
+
+def _field(path):
+    return ".".join(str(part) for part in path)
+
+
+def _explain(error):
+    """Return one line for an error of the schema."""
+    where = _field(error.absolute_path)
+    if error.validator == "additionalProperties":
+        known = ", ".join(error.schema.get("properties", {}))
+        extra = ", ".join(sorted(set(error.instance) - set(error.schema.get("properties", {}))))
+        return f"{where or 'config'}: unknown key {extra}; allowed are {known}"
+    if error.validator == "required":
+        return f"{where or 'config'}: {error.message}"
+    allowed = {"type": "of type {}", "minimum": "at least {}", "maximum": "at most {}", "pattern": "of the form {}"}
+    rule = allowed.get(error.validator, error.validator + " {}").format(error.validator_value)
+    return f"{where or 'config'} = {error.instance!r}: must be {rule}"
+
+
+def _resolved(policy, setting):
+    """Return the one-string form with the threshold as a size: what a simulation depends on."""
+    if setting.threshold is None:
+        return str(policy)
+    kept = {key: value for key, value in policy.options if key in ("small", "steal")}
+    return str(Policy.of(policy.name, {"threshold": setting.threshold, **kept}))
+
+
+def check(config: dict, schema: Path) -> dict[str, Curve]:
+    """Check a configuration; return its curves by name.
+
+    Raises
+    ------
+    ValueError
+        With one line that names the field, its value and what is allowed.
+    """
+    rules = yaml.safe_load(Path(schema).read_text(encoding="utf-8"))
+    errors = list(jsonschema.Draft202012Validator(rules).iter_errors(config))
+    if errors:
+        raise ValueError(_explain(jsonschema.exceptions.best_match(errors)))
+    try:
+        plan(config["arrivals"], config["shards"], config["warm_up"])
+    except ValueError as error:
+        raise ValueError(f"warm_up: {error}") from None
+    curves = {}
+    for key, values in config["settings"].items():
+        for curve, text in values["curves"].items():
+            try:
+                policy = Policy.parse(text)
+                setting = Setting.parse(policy, values["servers"], values["load"], values["sizes"])
+            except ValueError as error:
+                raise ValueError(f"settings.{key}.curves.{curve}: {error}") from None
+            if setting.warning:
+                raise ValueError(f"settings.{key}.curves.{curve}: {setting.warning}, and is in no figure")
+            name = f"{key}/{curve}"
+            curves[name] = Curve(name, str(policy), _resolved(policy, setting), setting)
+    for key, figure in config["figures"].items():
+        if figure["setting"] not in config["settings"]:
+            known = ", ".join(config["settings"])
+            raise ValueError(f"figures.{key}.setting = {figure['setting']!r}: must be one of {known}")
+        for curve in figure["curves"]:
+            if f"{figure['setting']}/{curve}" not in curves:
+                known = ", ".join(config["settings"][figure["setting"]]["curves"])
+                raise ValueError(f"figures.{key}.curves: {curve!r} must be one of {known}")
+    return curves
+
+
+def works(config: dict) -> list[Work]:
+    """Return the shards of a curve."""
+    return plan(config["arrivals"], config["shards"], config["warm_up"])

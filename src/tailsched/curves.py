@@ -1,0 +1,193 @@
+"""Curves: what the shards of one setting say together, with an interval on every number.
+
+A curve is written as a CSV (the tail at the grid) and a JSON file (everything else). Floats are written so
+that they read back as the same numbers, counts as integers.
+"""
+
+import csv
+import json
+import math
+
+import numpy as np
+
+from tailsched.settings import Setting
+from tailsched.tails.estimates import (
+    GRID_POINTS,
+    Estimate,
+    mean_over_shards,
+    percentile,
+    tail_at_edges,
+    tail_at_times,
+)
+from tailsched.tails.shards import write_atomically
+from tailsched.theory.bounds import benchmark_tail
+
+PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
+
+COLUMNS = (
+    "t", "estimate", "se", "low", "high",
+    "normalized", "normalized_se", "normalized_low", "normalized_high", "samples", "counted_jobs",
+)  # fmt: skip
+
+#: Standard errors by which the final backlog must exceed its average to be reported as a drift.
+DRIFT = 3.0
+
+
+def _ratio(shards, field, over):
+    return np.array([getattr(shard.totals, field) / over(shard) for shard in shards])
+
+
+def _without_variance(estimate, what):
+    return Estimate(estimate.estimate, note=f"the variance of {what} is infinite: no standard error exists")
+
+
+def _mean_response(setting, shards):
+    if not setting.tail_index > 1:
+        return Estimate(None, note="the mean response time is infinite")
+    extra = mean_over_shards(
+        _ratio(shards, "response", lambda s: s.totals.counted) - _ratio(shards, "work", lambda s: s.totals.counted)
+    )
+    mean = setting.sizes.mean
+    shifted = (None if value is None else mean + value for value in (extra.estimate, extra.low, extra.high))
+    estimate, low, high = shifted
+    result = Estimate(estimate, extra.se, low, high, extra.note)
+    return result if setting.tail_index > 2 else _without_variance(result, "the response time")
+
+
+def _mean_jobs(setting, shards):
+    finite_mean, finite_variance = setting.jobs_moments
+    if not finite_mean:
+        return Estimate(None, note="the mean number of jobs is infinite")
+    result = mean_over_shards(_ratio(shards, "jobs", lambda s: s.span))
+    return result if finite_variance else _without_variance(result, "the number of jobs")
+
+
+def identities(setting, shards):
+    """Return what must hold of any run, measured on this one.
+
+    Returns
+    -------
+    dict with
+        ``responses_below_size``: jobs with T < S beyond rounding, must be 0;
+        ``little``: the integral of the jobs present over the sum of the counted responses, less what these
+        spent after the window, plus what earlier jobs spent in it: 1 up to rounding (Little's law);
+        ``busy``: mean busy servers over realized load, with an interval around 1 for every stable policy;
+        ``idle_with_work``: mean number of servers idle while jobs wait, exactly 0 under FCFS-n, SRPT-n, PS,
+        SEK and SPLIT;
+        ``drift``: the backlog at the end of the shards over its average, 1 in a stationary system, with
+        ``stationary`` false where it is above 1 by more than three standard errors
+    """
+    totals = [shard.totals for shard in shards]
+    jobs = _ratio(shards, "jobs", lambda s: s.span)
+    seen = np.array([shard.seen for shard in shards], float)
+    span = sum(shard.span for shard in shards)
+    excess = seen - jobs
+    error = excess.std(ddof=1) / math.sqrt(len(shards)) if len(shards) > 1 else math.inf
+    return {
+        "responses_below_size": sum(t.short for t in totals),
+        "little": sum(t.jobs for t in totals) / sum(t.response + t.early - t.late for t in totals),
+        "busy": mean_over_shards([t.busy / t.work for t in totals]).as_dict(),
+        "idle_with_work": sum(t.idle for t in totals) / span,
+        "drift": float(seen.mean() / jobs.mean()),
+        "stationary": bool(excess.mean() <= DRIFT * error or seen.mean() <= 1.3 * jobs.mean()),
+    }
+
+
+def _rows(setting, tail, jobs):
+    """Yield one row of `COLUMNS` for each time."""
+    benchmark = benchmark_tail(setting.sizes, setting.servers, setting.load, tail.t)
+    for i, t in enumerate(tail.t):
+        numbers = [float(field[i]) for field in (tail.estimate, tail.se, tail.low, tail.high)]
+        scaled = [x / float(benchmark[i]) if benchmark[i] > 0 else math.nan for x in numbers]
+        values = [None if math.isnan(x) else x for x in (*numbers, *scaled)]
+        yield float(t), *values, int(tail.samples[i]), jobs
+
+
+def summarize(setting: Setting, shards, percentiles=PERCENTILES):
+    """Return everything but the tail on the grid, as a dict for JSON, and the rows of the grid.
+
+    Parameters
+    ----------
+    setting : the setting that was simulated
+    shards : sequence of `tailsched.tails.shards.Shard`
+    percentiles : in percent
+
+    Returns
+    -------
+    summary : dict
+    grid : list of rows of `COLUMNS`, without times that no response exceeded
+    """
+    jobs = sum(shard.totals.counted for shard in shards)
+    edges = tail_at_edges(shards, setting.sizes)
+    on_grid = np.frexp(edges.t)[0] * (2 * GRID_POINTS) % 1 == 0
+    times = [dict(zip(COLUMNS, row, strict=True)) for row in _rows(setting, tail_at_times(shards, setting.sizes), jobs)]
+    finite = {key: value for key, value in (("limit", setting.limit), ("tail_index", setting.tail_index))}
+    summary = {
+        "policy": str(setting.policy),
+        "label": setting.label,
+        "servers": setting.servers,
+        "load": setting.load,
+        "sizes": setting.sizes.spec,
+        "arrival_rate": setting.lam,
+        "benchmark_rate": setting.rate,
+        "threshold": "inf" if setting.threshold == math.inf else setting.threshold,
+        **{key: "inf" if value == math.inf else value for key, value in finite.items()},
+        "shards": len(shards),
+        "arrivals": sum(shard.arrivals for shard in shards),
+        "counted_jobs": jobs,
+        "longest_response": max(shard.totals.longest for shard in shards),
+        "mean_response": _mean_response(setting, shards).as_dict(),
+        "mean_jobs": _mean_jobs(setting, shards).as_dict(),
+        "mean_busy": mean_over_shards(_ratio(shards, "busy", lambda s: s.span)).as_dict(),
+        "quantiles": [{"p": p, **percentile(p, edges, jobs).as_dict()} for p in percentiles],
+        "tail": times,
+        "identities": identities(setting, shards),
+    }
+    if summary["identities"]["responses_below_size"]:
+        raise RuntimeError(f"{setting.policy}: responses below the job's size, the simulator is wrong")
+    return summary, list(_rows(setting, edges.at(on_grid & (edges.samples > 0)), jobs))
+
+
+def write_table(path, columns, rows):
+    """Write a CSV; None becomes an empty cell, floats keep all their digits."""
+
+    def write(temporary):
+        with open(temporary, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(columns)
+            writer.writerows(rows)
+
+    write_atomically(path, write)
+
+
+def write_json(path, value):
+    """Write JSON that any parser reads: no NaN, no infinity."""
+    text = json.dumps(value, indent=1, allow_nan=False) + "\n"
+    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def write_curve(path, setting, shards, name=None):
+    """Write ``path`` (the grid, CSV) and the JSON file beside it."""
+    summary, grid = summarize(setting, shards)
+    write_json(path.with_suffix(".json"), {"curve": name or path.stem, **summary})
+    write_table(path, COLUMNS, grid)
+
+
+def read_curve(path):
+    """Return (summary, columns) of a curve; columns are float arrays by name, NaN for empty cells.
+
+    Raises
+    ------
+    ValueError
+        If a file is missing or malformed, naming it.
+    """
+    try:
+        summary = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        with open(path, newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        columns = {key: np.array([float(row[key] or "nan") for row in rows]) for key in COLUMNS}
+    except FileNotFoundError as error:
+        raise ValueError(f"{error.filename} is missing: `snakemake {path}` makes it") from None
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"curve {path} cannot be read ({error}): delete it and run again") from None
+    return summary, columns

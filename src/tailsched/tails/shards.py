@@ -1,0 +1,98 @@
+"""Shards: independent pieces of a simulation, on disk, and their exact merger.
+
+A shard's result depends on its curve's name, the root seed and its index only. It is written to a temporary
+name and renamed, so a file that has the final name is whole; a file that is not is refused by name.
+"""
+
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tailsched import mgn
+from tailsched.mgn.tally import BINS
+from tailsched.streams import PURPOSES, stream
+
+
+class Shard(NamedTuple):
+    """Counts and sums of one shard.
+
+    Attributes
+    ----------
+    responses, sizes : (BINS,) int64 histograms of the counted jobs
+    times, exceed, outgrow : (k,) extra times t, jobs with T > t, jobs with S > t
+    totals : sums, see `tailsched.mgn.Totals`
+    span : window of time in which the counted jobs arrived
+    seen : jobs that the last counted arrival found in the system
+    arrivals : all arrivals simulated
+    """
+
+    responses: np.ndarray
+    sizes: np.ndarray
+    times: np.ndarray
+    exceed: np.ndarray
+    outgrow: np.ndarray
+    totals: mgn.Totals
+    span: float
+    seen: int
+    arrivals: int
+
+
+def default_warm_up(arrivals):
+    """Return the number of arrivals dropped at the start of a shard of `arrivals`: a tenth, at most 1e6."""
+    return min(arrivals // 10, 10**6)
+
+
+def run_shard(policy, n, lam, sizes, parameters, *, seed, name, index, arrivals, warm_up, times=(), progress=None):
+    """Simulate one shard of `arrivals` arrivals, of which the first `warm_up` are not counted."""
+    streams = tuple(stream(seed, name, index, purpose) for purpose in PURPOSES)
+    run = mgn.simulate(
+        policy, n, lam, sizes, arrivals - warm_up, warm_up, streams, times, progress=progress, **parameters
+    )
+    tally = run.tally
+    return Shard(
+        tally.responses, tally.sizes, tally.times, tally.exceed, tally.outgrow,
+        run.totals, run.span, run.seen, run.arrivals,
+    )  # fmt: skip
+
+
+def write_atomically(path, write):
+    """Call ``write(temporary)`` with a temporary path beside `path`, then rename it."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{os.getpid()}-{path.name}")
+    try:
+        write(temporary)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def save(path, shard):
+    """Write a shard to a ``.npz`` file."""
+    numbers = {key: getattr(shard, key) for key in ("totals", "span", "seen", "arrivals")}
+    arrays = {key: field for key, field in shard._asdict().items() if key not in numbers}
+
+    def write(temporary):
+        with open(temporary, "wb") as file:
+            text = json.dumps({**numbers, "totals": shard.totals._asdict()})
+            np.savez_compressed(file, numbers=np.array(text), **arrays)
+
+    write_atomically(path, write)
+
+
+def load(path):
+    """Read a shard; raise ValueError, with the file's name, unless it is whole."""
+    try:
+        with np.load(path) as file:
+            arrays = {key: file[key] for key in file.files}
+        numbers = json.loads(str(arrays.pop("numbers")))
+        shard = Shard(**arrays, **{**numbers, "totals": mgn.Totals(**numbers["totals"])})
+    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(f"shard file {path} cannot be read ({error}): delete it and run again") from None
+    if shard.responses.size != BINS or shard.responses.sum() != shard.totals.counted:
+        raise ValueError(f"shard file {path} does not add up: delete it and run again")
+    return shard

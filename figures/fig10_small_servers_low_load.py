@@ -1,0 +1,6 @@
+"""Figure 10: FCFS and SRPT on the small-job servers of Thresh-SPLIT, low load (Appendix E.1)."""
+
+from tailsched.plotting.curve_figures import main
+
+if __name__ == "__main__":
+    main(__doc__)

@@ -1,0 +1,85 @@
+"""A figure of normalized tails from the files of its curves: what the modules in figures/ share."""
+
+import argparse
+from pathlib import Path
+
+from tailsched.curves import read_curve, write_table
+from tailsched.plotting.normalized_tail import normalized_tail_figure
+from tailsched.plotting.style import save
+from tailsched.sizes import parse_sizes
+
+#: Percentiles marked on the curves.
+MARKED = (99.0, 99.9, 99.99)
+
+COLUMNS = ("kind", "curve", "policy", "label", "x", "normalized", "low", "high", "predicted_limit")
+
+
+def _curve(path):
+    summary, columns = read_curve(path)
+    limit = summary["limit"]
+    return {
+        "curve": summary["curve"],
+        "policy": summary["policy"],
+        "label": summary["label"],
+        "t": columns["t"],
+        "estimate": columns["normalized"],
+        "low": columns["normalized_low"],
+        "high": columns["normalized_high"],
+        "limit": None if limit == "inf" else limit,
+        "percentiles": {
+            entry["p"]: entry["estimate"]
+            for entry in summary["quantiles"]
+            if entry["p"] in MARKED and entry["estimate"] is not None
+        },
+        "quantiles": [entry for entry in summary["quantiles"] if entry["p"] in MARKED],
+        "system": {key: summary[key] for key in ("servers", "load", "sizes")},
+    }
+
+
+def _rows(curves):
+    """Yield the figure's numbers: the tails, and the percentiles with x = T and their own interval."""
+
+    def plain(value):
+        return None if value is None or value != value else float(value)
+
+    for curve in curves:
+        head = curve["curve"], curve["policy"], curve["label"]
+        for t, estimate, low, high in zip(*(curve[key] for key in ("t", "estimate", "low", "high")), strict=True):
+            yield "tail", *head, *(plain(value) for value in (t, estimate, low, high)), curve["limit"]
+        for entry in curve["quantiles"]:
+            low, high = entry.get("low"), entry.get("high")
+            yield f"percentile {entry['p']:g}", *head, entry["estimate"], None, low, high, None
+
+
+def main(description, **options):
+    """Draw the curves named on the command line; the module of the figure gives its options.
+
+    Parameters
+    ----------
+    description : str
+        The module's docstring.
+    options
+        Of `tailsched.plotting.normalized_tail.draw_normalized_tails`.
+    """
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("curves", nargs="+", type=Path, metavar="CURVE.csv")
+    parser.add_argument("-o", "--output", type=Path, required=True, help="path without a suffix")
+    parser.add_argument("--mark", default="", help="a note drawn into the figure")
+    arguments = parser.parse_args()
+    try:
+        curves = [_curve(path) for path in arguments.curves]
+    except ValueError as error:
+        parser.exit(2, f"{parser.prog}: {error}\n")
+    system = curves[0]["system"]
+    panel = arguments.output.name[5:]
+    fig = normalized_tail_figure(
+        curves,
+        n=system["servers"],
+        rho=system["load"],
+        alpha=parse_sizes(system["sizes"]).tail_index,
+        title=f"({panel})" if panel else None,
+        mark=arguments.mark or None,
+        **options,
+    )
+    save(fig, arguments.output)
+    write_table(arguments.output.with_name(arguments.output.name + ".csv"), COLUMNS, _rows(curves))

@@ -171,7 +171,7 @@ def merge(arguments):
 
     setting = _setting(arguments)
     loaded = [shards.load(path) for path in arguments.shards]
-    curves.write_curve(Path(arguments.output), setting, loaded)
+    curves.write_curve(Path(arguments.output), arguments.curve, setting, loaded)
 
 
 def make_parser():
@@ -209,6 +209,7 @@ def make_parser():
 
     command = commands.add_parser("merge", help=merge.__doc__, description=merge.__doc__)
     _setting_arguments(command)
+    command.add_argument("--curve", required=True, help="the curve's name, kept in its JSON file")
     command.add_argument("shards", nargs="+", metavar="SHARD.npz")
     command.add_argument("-o", "--output", required=True, metavar="CURVE.csv")
     command.set_defaults(run=merge)

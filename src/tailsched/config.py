@@ -1,5 +1,6 @@
 """The workflow's configuration: read against its schema, and every setting checked, before anything runs."""
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,21 +20,17 @@ class Curve(NamedTuple):
     setting: Setting
 
 
-def _field(path):
-    return ".".join(str(part) for part in path)
-
-
 def _explain(error):
     """Return one line for an error of the schema."""
-    where = _field(error.absolute_path)
+    where = ".".join(str(part) for part in error.absolute_path)
     if error.validator == "additionalProperties":
-        known = ", ".join(error.schema.get("properties", {}))
-        extra = ", ".join(sorted(set(error.instance) - set(error.schema.get("properties", {}))))
-        return f"{where or 'config'}: unknown key {extra}; allowed are {known}"
+        known = error.schema.get("properties", {})
+        extra = ", ".join(sorted(set(error.instance) - set(known)))
+        return f"{where + ': ' if where else ''}unknown key {extra}, allowed are {', '.join(known)}"
     if error.validator == "required":
-        return f"{where or 'config'}: {error.message}"
-    allowed = {"type": "of type {}", "minimum": "at least {}", "maximum": "at most {}", "pattern": "of the form {}"}
-    rule = allowed.get(error.validator, error.validator + " {}").format(error.validator_value)
+        return f"{where + ': ' if where else ''}{error.message}"
+    rules = {"type": "of type {}", "minimum": "at least {}", "maximum": "at most {}", "pattern": "of the form {}"}
+    rule = rules.get(error.validator, error.validator + " {}").format(error.validator_value)
     return f"{where or 'config'} = {error.instance!r}: must be {rule}"
 
 
@@ -43,6 +40,15 @@ def _resolved(policy, setting):
         return str(policy)
     kept = {key: value for key, value in policy.options if key in ("small", "steal")}
     return str(Policy.of(policy.name, {"threshold": setting.threshold, **kept}))
+
+
+@contextmanager
+def _named(field):
+    """Put the name of the field before the message of an error."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{field}: {error}") from None
 
 
 def check(config: dict, schema: Path) -> dict[str, Curve]:
@@ -57,20 +63,19 @@ def check(config: dict, schema: Path) -> dict[str, Curve]:
     errors = list(jsonschema.Draft202012Validator(rules).iter_errors(config))
     if errors:
         raise ValueError(_explain(jsonschema.exceptions.best_match(errors)))
-    try:
+    with _named("warm_up"):
         plan(config["arrivals"], config["shards"], config["warm_up"])
-    except ValueError as error:
-        raise ValueError(f"warm_up: {error}") from None
     curves = {}
     for key, values in config["settings"].items():
+        system = values["servers"], values["load"], values["sizes"]
+        with _named(f"settings.{key}"):
+            Setting.parse("srpt", *system)
         for curve, text in values["curves"].items():
-            try:
+            with _named(f"settings.{key}.curves.{curve}"):
                 policy = Policy.parse(text)
-                setting = Setting.parse(policy, values["servers"], values["load"], values["sizes"])
-            except ValueError as error:
-                raise ValueError(f"settings.{key}.curves.{curve}: {error}") from None
-            if setting.warning:
-                raise ValueError(f"settings.{key}.curves.{curve}: {setting.warning}, and is in no figure")
+                setting = Setting.parse(policy, *system)
+                if setting.warning:
+                    raise ValueError(f"{setting.warning}, and is in no figure")
             name = f"{key}/{curve}"
             curves[name] = Curve(name, str(policy), _resolved(policy, setting), setting)
     for key, figure in config["figures"].items():

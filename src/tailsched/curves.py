@@ -62,6 +62,11 @@ def _mean_jobs(setting, shards):
     return result if finite_variance else _without_variance(result, "the number of jobs")
 
 
+def _over(a, b):
+    """Return a / b, None where b is 0: a single job may find and leave an empty system."""
+    return float(a / b) if b else None
+
+
 def identities(setting, shards):
     """Return what must hold of any run, measured on this one.
 
@@ -85,10 +90,10 @@ def identities(setting, shards):
     error = excess.std(ddof=1) / math.sqrt(len(shards)) if len(shards) > 1 else math.inf
     return {
         "responses_below_size": sum(t.short for t in totals),
-        "little": sum(t.jobs for t in totals) / sum(t.response + t.early - t.late for t in totals),
+        "little": _over(sum(t.jobs for t in totals), sum(t.response + t.early - t.late for t in totals)),
         "busy": mean_over_shards([t.busy / t.work for t in totals]).as_dict(),
         "idle_with_work": sum(t.idle for t in totals) / span,
-        "drift": float(seen.mean() / jobs.mean()),
+        "drift": _over(seen.mean(), jobs.mean()),
         "stationary": bool(excess.mean() <= DRIFT * error or seen.mean() <= 1.3 * jobs.mean()),
     }
 
@@ -166,10 +171,10 @@ def write_json(path, value):
     write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 
-def write_curve(path, setting, shards, name=None):
+def write_curve(path, name, setting, shards):
     """Write ``path`` (the grid, CSV) and the JSON file beside it."""
     summary, grid = summarize(setting, shards)
-    write_json(path.with_suffix(".json"), {"curve": name or path.stem, **summary})
+    write_json(path.with_suffix(".json"), {"curve": name, **summary})
     write_table(path, COLUMNS, grid)
 
 

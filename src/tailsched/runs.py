@@ -1,5 +1,6 @@
 """Running the shards of a setting, on one core or several, with progress; and a report for people."""
 
+import math
 import multiprocessing
 import sys
 import time
@@ -122,7 +123,7 @@ def report(summary):
         lines.append(f"{row['t']:>12.6g} {cells[0]:>12} {cells[1]:>12} {cells[2]:>12} {cells[3]:>10} {cells[4]:>10}")
     lines += [
         "",
-        f"checks: Little's law {held['little']:.9f}, busy servers / load {held['busy']['estimate']:.6f}, "
+        f"checks: Little's law {held['little'] or math.nan:.9f}, busy servers / load {held['busy']['estimate']:.6f}, "
         f"T < S: {held['responses_below_size']} jobs, servers idle with work {held['idle_with_work']:.3g}",
     ]
     if not held["stationary"]:

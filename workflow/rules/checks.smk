@@ -1,18 +1,20 @@
-# Checks: each script in paper_checks/ prints its rows, writes them, and fails if one of them fails.
+# Checks: each script in paper_checks/ writes its rows with their verdicts, and fails if one of them fails.
 
 
 rule checks:
     input:
-        SPLIT + "/checks/identities.csv",
+        multiext(f"{SPLIT}/checks/identities", ".csv", ".md"),
 
 
 rule identities:
     input:
         module="paper_checks/identities.py",
-        summaries=[f"{SPLIT}/curves/{name}.json" for name in CURVES],
+        summaries=files_of(CURVES, "json"),
     output:
-        multiext(SPLIT + "/checks/identities", ".csv", ".md"),
+        multiext(f"{SPLIT}/checks/identities", ".csv", ".md"),
+    log:
+        f"{SPLIT}/logs/checks/identities.log",
     params:
-        stem=SPLIT + "/checks/identities",
+        stem=stem,
     shell:
-        "python {input.module:q} -o {params.stem:q} {input.summaries:q}"
+        "{PYTHON:q} {input.module:q} -o {params.stem:q} {input.summaries:q} > {log:q} 2>&1"

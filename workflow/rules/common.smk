@@ -5,8 +5,8 @@ import sys
 
 from tailsched import config as configuration
 
-# The commands below are those of the environment that runs the workflow; figures need no display.
-os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
+# The interpreter of the environment that runs the workflow, whatever stands first on the path.
+PYTHON = sys.executable
 
 try:
     CURVES = configuration.check(config, workflow.source_path("../schemas/config.schema.yaml"))
@@ -15,7 +15,7 @@ except ValueError as error:
     sys.exit(2)
 
 WORKS = configuration.works(config)
-SPLIT = config["results"] + "/split"
+SPLIT = f"{config['results']}/split"
 
 
 wildcard_constraints:
@@ -35,6 +35,14 @@ def system_flags(policy, setting):
     ]  # fmt: skip
 
 
-def curve_files(figure):
+def files_of(curves, kind):
+    return [f"{SPLIT}/curves/{name}.{kind}" for name in curves]
+
+
+def curves_in(figure):
     spec = config["figures"][figure]
-    return [f"{SPLIT}/curves/{spec['setting']}/{curve}.csv" for curve in spec["curves"]]
+    return [f"{spec['setting']}/{curve}" for curve in spec["curves"]]
+
+
+def stem(wildcards, output):
+    return os.path.splitext(output[0])[0]

@@ -1,4 +1,4 @@
-# Figures: the diagrams, the sample path, and the normalized tails from their curves.
+# Figures: the diagrams and the sample path, which need no curves, and the normalized tails.
 
 STYLE = [f"src/tailsched/plotting/{name}.py" for name in ("style", "normalized_tail", "curve_figures", "diagrams")]
 DRAWINGS = {
@@ -13,7 +13,7 @@ KINDS = ("pdf", "png", "csv")
 
 rule figures:
     input:
-        expand(SPLIT + "/figures/{figure}.{kind}", figure=[*DRAWINGS, *config["figures"]], kind=KINDS),
+        expand(f"{SPLIT}/figures/{{figure}}.{{kind}}", figure=[*DRAWINGS, *config["figures"]], kind=KINDS),
 
 
 rule drawing:
@@ -22,27 +22,31 @@ rule drawing:
         style=STYLE,
         kernels=lambda wildcards: rules.shard.input.kernels if wildcards.figure == "fig03" else [],
     output:
-        multiext(SPLIT + "/figures/{figure}", ".pdf", ".png", ".csv"),
+        multiext(f"{SPLIT}/figures/{{figure}}", ".pdf", ".png", ".csv"),
+    log:
+        f"{SPLIT}/logs/figures/{{figure}}.log",
     wildcard_constraints:
         figure="|".join(DRAWINGS),
     params:
-        stem=SPLIT + "/figures/{figure}",
+        stem=stem,
     shell:
-        "python {input.module:q} -o {params.stem:q}"
+        "{PYTHON:q} {input.module:q} -o {params.stem:q} > {log:q} 2>&1"
 
 
 rule normalized_tail:
     input:
         module=lambda wildcards: f"figures/{config['figures'][wildcards.figure]['module']}.py",
         style=STYLE,
-        curves=lambda wildcards: curve_files(wildcards.figure),
-        summaries=lambda wildcards: [file[:-3] + "json" for file in curve_files(wildcards.figure)],
+        curves=lambda wildcards: files_of(curves_in(wildcards.figure), "csv"),
+        summaries=lambda wildcards: files_of(curves_in(wildcards.figure), "json"),
     output:
-        multiext(SPLIT + "/figures/{figure}", ".pdf", ".png", ".csv"),
+        multiext(f"{SPLIT}/figures/{{figure}}", ".pdf", ".png", ".csv"),
+    log:
+        f"{SPLIT}/logs/figures/{{figure}}.log",
     wildcard_constraints:
         figure="|".join(config["figures"]),
     params:
-        stem=SPLIT + "/figures/{figure}",
+        stem=stem,
         mark=config["mark"],
     shell:
-        "python {input.module:q} --mark {params.mark:q} -o {params.stem:q} {input.curves:q}"
+        "{PYTHON:q} {input.module:q} --mark {params.mark:q} -o {params.stem:q} {input.curves:q} > {log:q} 2>&1"

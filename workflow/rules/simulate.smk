@@ -7,7 +7,9 @@ rule shard:
     input:
         kernels=[os.path.relpath(path) for path in kernel_files()],
     output:
-        SPLIT + "/shards/{setting}/{curve}/{index}.npz",
+        f"{SPLIT}/shards/{{setting}}/{{curve}}/{{index}}.npz",
+    log:
+        f"{SPLIT}/logs/shards/{{setting}}/{{curve}}/{{index}}.log",
     params:
         system=lambda wildcards: system_flags(curve_of(wildcards).resolved, curve_of(wildcards).setting),
         work=lambda wildcards: [
@@ -16,17 +18,20 @@ rule shard:
             "--seed", str(config["seed"]),
         ],  # fmt: skip
     shell:
-        "tailsched shard --curve {wildcards.setting:q}/{wildcards.curve:q} --index {wildcards.index}"
-        " {params.system:q} {params.work} -o {output:q}"
+        "{PYTHON:q} -m tailsched shard --curve {wildcards.setting}/{wildcards.curve} --index {wildcards.index}"
+        " {params.system:q} {params.work} -o {output:q} > {log:q} 2>&1"
 
 
 rule merge:
     input:
-        shards=expand(SPLIT + "/shards/{{setting}}/{{curve}}/{index}.npz", index=range(len(WORKS))),
+        expand(f"{SPLIT}/shards/{{{{setting}}}}/{{{{curve}}}}/{{index}}.npz", index=range(len(WORKS))),
     output:
-        csv=SPLIT + "/curves/{setting}/{curve}.csv",
-        json=SPLIT + "/curves/{setting}/{curve}.json",
+        csv=f"{SPLIT}/curves/{{setting}}/{{curve}}.csv",
+        json=f"{SPLIT}/curves/{{setting}}/{{curve}}.json",
+    log:
+        f"{SPLIT}/logs/curves/{{setting}}/{{curve}}.log",
     params:
         system=lambda wildcards: system_flags(curve_of(wildcards).given, curve_of(wildcards).setting),
     shell:
-        "tailsched merge {params.system:q} {input.shards:q} -o {output.csv:q}"
+        "{PYTHON:q} -m tailsched merge --curve {wildcards.setting}/{wildcards.curve}"
+        " {params.system:q} {input:q} -o {output.csv:q} > {log:q} 2>&1"

@@ -3,7 +3,7 @@
 
 rule tables:
     input:
-        expand(SPLIT + "/tables/{table}.{kind}", table=["table1", "table2"], kind=["csv", "md"]),
+        expand(f"{SPLIT}/tables/{{table}}.{{kind}}", table=["table1", "table2"], kind=["csv", "md"]),
 
 
 rule table1:
@@ -11,22 +11,26 @@ rule table1:
         module="figures/table1_single_server.py",
         style="src/tailsched/plotting/tables.py",
     output:
-        multiext(SPLIT + "/tables/table1", ".csv", ".md"),
+        multiext(f"{SPLIT}/tables/table1", ".csv", ".md"),
+    log:
+        f"{SPLIT}/logs/tables/table1.log",
     params:
-        stem=SPLIT + "/tables/table1",
+        stem=stem,
     shell:
-        "python {input.module:q} -o {params.stem:q}"
+        "{PYTHON:q} {input.module:q} -o {params.stem:q} > {log:q} 2>&1"
 
 
 rule table2:
     input:
         module="figures/table2_multi_server.py",
         style="src/tailsched/plotting/tables.py",
-        curves=[f"{SPLIT}/curves/{name}.csv" for name in CURVES],
-        summaries=[f"{SPLIT}/curves/{name}.json" for name in CURVES],
+        curves=files_of(CURVES, "csv"),
+        summaries=files_of(CURVES, "json"),
     output:
-        multiext(SPLIT + "/tables/table2", ".csv", ".md"),
+        multiext(f"{SPLIT}/tables/table2", ".csv", ".md"),
+    log:
+        f"{SPLIT}/logs/tables/table2.log",
     params:
-        stem=SPLIT + "/tables/table2",
+        stem=stem,
     shell:
-        "python {input.module:q} -o {params.stem:q} --curves {input.curves:q}"
+        "{PYTHON:q} {input.module:q} -o {params.stem:q} --curves {input.curves:q} > {log:q} 2>&1"

@@ -160,7 +160,7 @@ class Engine:
         self.n = n
         self.epoch = EPOCH * 2.0 ** round(math.log2(mean_size))
         self.tally = create_tally() if tally is None else tally
-        self.capacity = 2 * BLOCK
+        self.capacity = 1024
         self.pool = create_pool(self.capacity)
         self.policy, self.state = policy.create(n, self.capacity, **parameters)
         self.clock = self.origin = self.begin = 0.0

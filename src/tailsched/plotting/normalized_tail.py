@@ -129,9 +129,8 @@ def draw_normalized_tails(
     curves = list(curves)
     looks = style.styles([curve["policy"] for curve in curves])
     bottom, top = y_range(curves, xlim) if ylim is None else ylim
-    if yscale == "log":
-        bottom = bottom if bottom > 0 else 0.5
-        top = max(top, 2 * bottom)
+    if yscale == "log" and bottom <= 0:
+        bottom = min(0.5, top / 10)
     ax.set_xscale("log")
     ax.set_yscale(yscale)
     ax.set_xlim(*xlim)

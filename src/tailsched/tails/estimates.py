@@ -10,7 +10,8 @@ and only the second term, the excess, is estimated: by the share of the counted 
 share with S > t. Its standard error is that of the mean over the shards. The interval treats the number of
 excess jobs as overdispersed Poisson, with the dispersion seen between the shards, and is of Jeffreys' form:
 with m effective events, the gamma quantiles of shape m + 1/2. For many events that is the Student interval
-of the shards' mean, and for few it does not collapse to a point.
+of the shards' mean, and for few it does not collapse to a point. Where few events are left their dispersion
+is at least the largest known in the octave below t: a run without an event says nothing of how they clump.
 
 Percentiles
 -----------
@@ -28,12 +29,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from tailsched.mgn.tally import edges
+from tailsched.mgn.tally import BINS, MANTISSA_BITS, edges
 
 LEVEL = 0.95
 
 #: Exceedances below which a percentile is not estimated.
 FEWEST = 10
+
+#: Effective events below which the dispersion is borrowed from shorter times.
+FEW_EVENTS = 20
+
+#: Effective events from which a dispersion may be lent to longer times.
+LENDERS = 3
 
 #: Points an octave on the grid of a curve, all of them edges of the histogram.
 GRID_POINTS = 16
@@ -83,12 +90,21 @@ def mean_over_shards(values, note=None):
     return Estimate(mean, se, mean - reach, mean + reach, note)
 
 
-def count_interval(counts):
+def dispersion_of(counts):
+    """Return variance over mean of one count a shard, at least 1; `counts` is a (shards, ...) array."""
+    mean = counts.mean(axis=0)
+    variance = counts.var(axis=0, ddof=1)
+    return np.maximum(np.divide(variance, mean, out=np.ones_like(mean), where=mean > 0), 1.0)
+
+
+def count_interval(counts, floor=1.0):
     """Return the mean of one count a shard, its standard error and its interval.
 
     Parameters
     ----------
     counts : (shards, ...) array
+    floor : least dispersion where fewer than `FEW_EVENTS` effective events are seen; a number or an array of
+        the counts' trailing shape
 
     Returns
     -------
@@ -99,29 +115,53 @@ def count_interval(counts):
     mean = total / shards
     if shards < 2:
         return mean, *(np.full(mean.shape, np.nan) for _ in range(3))
-    variance = counts.var(axis=0, ddof=1)
-    dispersion = np.maximum(np.divide(variance, mean, out=np.ones_like(mean), where=mean > 0), 1.0)
+    dispersion = dispersion_of(counts)
+    dispersion = np.where(total / dispersion < FEW_EVENTS, np.maximum(dispersion, floor), dispersion)
     tail_probability = special.ndtr(-student(shards))
     events = total / dispersion
     low = np.where(total > 0, special.gammaincinv(events + 0.5, tail_probability), 0.0)
     high = special.gammainccinv(events + 0.5, tail_probability)
     scale = dispersion / shards
-    return mean, np.sqrt(variance / shards), low * scale, high * scale
-
-
-def _tail(t, exceed, outgrow, jobs, sizes):
-    """Estimate the tail from counts a shard, (shards, len(t)) arrays."""
-    known = sizes.tail(t)
-    average = jobs.mean()
-    mean, se, low, high = count_interval((exceed - outgrow) * (average / jobs)[:, np.newaxis])
-    bound = np.minimum(known + np.stack([mean, low, high]) / average, 1.0)
-    return Tail(t, bound[0], se / average, bound[1], bound[2], exceed.sum(axis=0))
+    return mean, counts.std(axis=0, ddof=1) / math.sqrt(shards), low * scale, high * scale
 
 
 def _greater(histograms):
     """Return, for each edge, the count of values greater than it."""
     above = np.cumsum(histograms[:, ::-1], axis=1)[:, ::-1]
     return np.concatenate([above, np.zeros((above.shape[0], 1), above.dtype)], axis=1)
+
+
+class _Counts(NamedTuple):
+    """What all tails of some shards need: counts a shard at the edges, and the dispersion of the excess."""
+
+    exceed: np.ndarray
+    outgrow: np.ndarray
+    jobs: np.ndarray
+    floor: np.ndarray
+
+    @classmethod
+    def of(cls, shards):
+        exceed = _greater(np.stack([shard.responses for shard in shards]))
+        outgrow = _greater(np.stack([shard.sizes for shard in shards]))
+        jobs = np.array([shard.totals.counted for shard in shards])
+        if len(shards) < 2:
+            return cls(exceed, outgrow, jobs, np.ones(exceed.shape[1]))
+        octave = 1 << MANTISSA_BITS
+        excess = exceed - outgrow
+        dispersion = dispersion_of(excess)
+        known = np.where(excess.sum(axis=0) >= LENDERS * dispersion, dispersion, 1.0)
+        padded = np.concatenate([np.ones(octave), known])
+        floor = np.lib.stride_tricks.sliding_window_view(padded, octave + 1).max(axis=1)
+        return cls(exceed, outgrow, jobs, floor)
+
+    def tail(self, t, exceed, outgrow, floor, sizes):
+        """Estimate the tail at times t from counts a shard, (shards, len(t)) arrays."""
+        known = sizes.tail(t)
+        average = self.jobs.mean()
+        excess = (exceed - outgrow) * (average / self.jobs)[:, np.newaxis]
+        mean, se, low, high = count_interval(excess, floor)
+        bound = np.minimum(known + np.stack([mean, low, high]) / average, 1.0)
+        return Tail(t, bound[0], se / average, bound[1], bound[2], exceed.sum(axis=0))
 
 
 def tail_at_edges(shards, sizes):
@@ -132,21 +172,21 @@ def tail_at_edges(shards, sizes):
     shards : sequence of `tailsched.tails.shards.Shard`
     sizes : the job-size distribution
     """
-    exceed = _greater(np.stack([shard.responses for shard in shards]))
-    outgrow = _greater(np.stack([shard.sizes for shard in shards]))
-    jobs = np.array([shard.totals.counted for shard in shards])
-    total = exceed.sum(axis=0)
+    counts = _Counts.of(shards)
+    total = counts.exceed.sum(axis=0)
     first = max(np.searchsorted(-total, -total[0], side="right") - 1, 0)
-    last = min(int(np.count_nonzero(total)), total.size - 1)
-    window = slice(first, last + 1)
-    return _tail(edges()[window], exceed[:, window], outgrow[:, window], jobs, sizes)
+    window = slice(first, min(int(np.count_nonzero(total)), total.size - 1) + 1)
+    columns = counts.exceed[:, window], counts.outgrow[:, window], counts.floor[window]
+    return counts.tail(edges()[window], *columns, sizes)
 
 
 def tail_at_times(shards, sizes):
     """Estimate P[T > t] at the extra times of the shards, from exact counts."""
+    counts = _Counts.of(shards)
+    times = shards[0].times
     exceed, outgrow = (np.stack([getattr(shard, key) for shard in shards]) for key in ("exceed", "outgrow"))
-    jobs = np.array([shard.totals.counted for shard in shards])
-    return _tail(shards[0].times, exceed, outgrow, jobs, sizes)
+    floor = counts.floor[np.clip(np.searchsorted(edges(), times), 0, BINS)]
+    return counts.tail(times, exceed, outgrow, floor, sizes)
 
 
 def _passes(t, tail, level):

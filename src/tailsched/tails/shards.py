@@ -87,7 +87,7 @@ def save(path, shard):
 def load(path):
     """Read a shard; raise ValueError, with the file's name, unless it is whole."""
     try:
-        with np.load(path) as file:
+        with open(path, "rb") as binary, np.load(binary) as file:
             arrays = {key: file[key] for key in file.files}
         numbers = json.loads(str(arrays.pop("numbers")))
         shard = Shard(**arrays, **{**numbers, "totals": mgn.Totals(**numbers["totals"])})

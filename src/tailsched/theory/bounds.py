@@ -1,4 +1,4 @@
-r"""The benchmark tail and the two lower bounds that make it (SPLIT, Section 3).
+r"""The benchmark tail and the two lower bounds that make it (SPLIT, Section 3.2).
 
 With n servers of unit speed and load rho, the benchmark is :math:`P[S > c t]` with
 :math:`c = \min\{1, n(1 - \rho)\}`. No policy has a lighter response-time tail, for two reasons: a job has to
@@ -56,15 +56,15 @@ def normalize(tail, t, sizes: Sizes, n: int, rho: float):
 
 
 def size_bound(sizes: Sizes, t):
-    """Return P[S > t], below which no P[T > t] can lie, at any t (SPLIT, Section 3, second bound)."""
+    """Return P[S > t], below which no P[T > t] can lie, at any t (SPLIT, Section 3.2, lower bound 2)."""
     return sizes.tail(t)
 
 
 def fast_server_bound(sizes: Sizes, n: int, rho: float, t):
     """Return P[S > n (1 - rho) t], the tail that one server of speed `n` attains as `t` grows.
 
-    The ratio of P[T > t] to it has a lower limit of at least 1 (SPLIT, Section 3, first bound); at a finite
-    `t` it may be smaller. `t` is a time or an array of times.
+    The ratio of P[T > t] to it has a lower limit of at least 1 (SPLIT, Section 3.2, lower bound 1); at a
+    finite `t` it may be smaller. `t` is a time or an array of times.
     """
     n, rho = check_system(n, rho)
     return sizes.tail(n * (1.0 - rho) * np.asarray(t, dtype=float))

@@ -1,7 +1,7 @@
 r"""What theory says of the response-time tail as t grows (SPLIT, Sections 4 to 6, Appendices A and B).
 
-The normalized tail is :math:`P[T > t] / P[S > ct]` with c = `tailsched.theory.bounds.benchmark_rate`. A policy
-is strongly tail-optimal if it tends to 1. Its limit in the cases that are known:
+The normalized tail is :math:`P[T > t] / P[S > ct]` with :math:`c = \min\{1, n(1 - \rho)\}`. A policy is
+strongly tail-optimal if it tends to 1. Its limit in the cases that are known:
 
 =====================  ================================================  ====================================
 policy                 limit                                             source
@@ -20,8 +20,9 @@ n >= 2, and `limit_from_rate` turns a measured q into the limit.
 
 A job waits behind few giants or does not notice them. Under FCFS-n the wait exceeds t when n - k servers are
 held by giants at once, each with probability of order :math:`t^{1-\alpha}`: the wait has index
-:math:`(n - k)(\alpha - 1)`. When rho >= (n - 1)/n the LJF server of SPLIT is needed for the ordinary load, and
-one giant on it does the same harm, index :math:`\alpha - 1`.
+:math:`(n - k)(\alpha - 1)`. When rho >= (n - 1)/n the LJF server of SPLIT is needed for the ordinary load,
+and one giant on it does the same harm, index :math:`\alpha - 1`; this last case is our own reading, since the
+paper leaves such loads to Thresh-SPLIT.
 
 Policies are named as on the command line, see `POLICIES`; none of this depends on the policy of the small
 servers, on work stealing, or on which size SEK compares.
@@ -87,7 +88,7 @@ def response_tail_index(policy: str, n: int, rho: float, sizes: Sizes) -> float:
     Raises
     ------
     ValueError
-        For an unknown policy, n or rho.
+        For an unknown policy, and for `n` or `rho` out of range.
     """
     n, rho = check_system(n, rho)
     return min(sizes.tail_index, _wait_index(_known(policy), n, rho, sizes.tail_index))
@@ -148,7 +149,7 @@ def tail_limit(policy: str, n: int, rho: float, sizes: Sizes, d: float | None = 
 
 
 def split_pick_bound(x, n: int, rho: float, sizes: Sizes):
-    """Return a lower bound on the probability that the LJF server of SPLIT picks a job within sqrt(x).
+    """Return a lower bound on p(x): that the LJF server of SPLIT picks a job of size x within sqrt(x).
 
     The bound, (1 - 2 r_{>sqrt x}) exp(-lam P[S > x] sqrt x), tends to 1 (SPLIT, Lemma 4.11); it says nothing
     where it is negative.

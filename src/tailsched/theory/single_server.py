@@ -19,8 +19,8 @@ policy     E[T(x)]
 ``pljf``   :math:`\lambda (E[S^2] - m_2(x)) / (2(1-\rho_{>x})^2) + x/(1-\rho_{>x})`
 =========  ==========================================================================================
 
-(Harchol-Balter 2013, Chapters 29 to 33; FB is least attained service, PSJF and the LJF policies go by original
-size.) The four that go by size are stated for continuous sizes. SPLIT with one server is ``npljf``.
+(Harchol-Balter 2013, Chapters 29 to 33; FB is least attained service, and PSJF and the LJF policies go by
+original size.) Those that compare sizes are stated for continuous sizes. SPLIT with one server is ``npljf``.
 
 E[T] is the mean of E[T(S)]. It is integrated over :math:`v = -\ln P[S > x]`, in which a Pareto quantile is an
 exponential and the integrand decays like :math:`e^{-(1 - 1/\alpha)v}`, by Gauss-Legendre panels that shrink
@@ -91,7 +91,7 @@ def _conditional(policy, sizes, rho, x):
         return lam * (sizes.second_moment - second) / (2.0 * (1.0 - above) ** 2) + x / (1.0 - above)
     if policy == "psjf":
         return lam * second / (2.0 * (1.0 - up_to) ** 2) + x / (1.0 - up_to)
-    capped = second + x**2 * sizes.tail(x)
+    capped = second + (x * np.sqrt(sizes.tail(x))) ** 2  # x^2 alone may overflow
     if policy == "srpt":
         return lam * capped / (2.0 * (1.0 - up_to) ** 2)
     below = rho - lam * sizes.mean_excess(x)
@@ -136,7 +136,8 @@ def mean_response_of_size(policy: str, sizes: Sizes, rho: float, x: float) -> fl
 def mean_response(policy: str, sizes: Sizes, rho: float) -> float:
     """Return E[T], the mean response time of an M/G/1 queue.
 
-    Parameters, errors and infinite values as in `mean_response_of_size`; about 10 digits are correct.
+    Parameters, errors and infinite values as in `mean_response_of_size`; about 10 digits are correct,
+    fewer for Pareto sizes with alpha below 1.06.
     """
     rho = _check(policy, sizes, rho)
     if policy in _NEED_SECOND_MOMENT and sizes.second_moment == math.inf:
@@ -152,6 +153,8 @@ def mean_response(policy: str, sizes: Sizes, rho: float) -> float:
         steps = np.unique(np.concatenate([[0.0], sizes.tail_quantile(np.exp(-edges))]))
         time += _integrate(lambda t: sizes.tail(t) / (1.0 - rho + lam * sizes.mean_above(t)), steps)
         time += float(sizes.mean_excess(steps[-1])) / (1.0 - rho)
+    elif policy in ("psjf", "fb"):  # no more than that is left beyond the last panel
+        time += float(sizes.mean_above(sizes.tail_quantile(math.exp(-edges[-1])))) / (1.0 - rho)
     return time
 
 

@@ -13,8 +13,8 @@ Without work stealing the system is stable if and only if the first is below 1 a
 limits of the normalized tail are proved there, so that thresholds outside are refused.
 
 The load of the large server falls as d grows. It must stay above :math:`n\rho - (n - 1)`, and where that is
-positive it is met at the critical threshold :math:`d^*`. For Pareto sizes all thresholds are closed forms; for
-other sizes the least d whose load is at most the wanted one is found by bisection.
+positive it is met at the critical threshold :math:`d^*`. For Pareto sizes all thresholds are closed forms;
+for other sizes the least d whose load is at most the wanted one is found by bisection.
 """
 
 import math

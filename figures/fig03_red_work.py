@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tailsched import mgn
+from tailsched.files import write_csv
 from tailsched.plotting import style
-from tailsched.plotting.tables import output_parser, write_csv
+from tailsched.plotting.tables import output_parser
 from tailsched.sizes import Pareto
 from tailsched.streams import fill_arrivals, stream
 
@@ -97,12 +98,23 @@ def draw(points):
     top = 1.18 * max(work)
     ax.axvspan(0, picked, color="0.88", lw=0)
     ax.plot(times, work, color=color, lw=1.3)
-    ax.annotate("LJF server busy with\na job that is not red", (picked / 2, 0.93 * top), (picked + 4, 0.93 * top),
-                arrowprops={"arrowstyle": "-", "lw": 0.5, "color": "0.3"}, va="center", fontsize=style.SMALL)  # fmt: skip
+    ax.annotate(
+        "LJF server busy with\na job that is not red",
+        (picked / 2, 0.93 * top),
+        (picked + 4, 0.93 * top),
+        arrowprops={"arrowstyle": "-", "lw": 0.5, "color": "0.3"},
+        va="center",
+        fontsize=style.SMALL,
+    )
     for point in points:
         if point.red_arrival:
-            ax.annotate("", (point.time - origin, 0), (point.time - origin, -0.11 * top), annotation_clip=False,
-                        arrowprops={"arrowstyle": "-|>", "color": color, "lw": 0.8, "shrinkB": 0})  # fmt: skip
+            ax.annotate(
+                "",
+                (point.time - origin, 0),
+                (point.time - origin, -0.11 * top),
+                annotation_clip=False,
+                arrowprops={"arrowstyle": "-|>", "color": color, "lw": 0.8, "shrinkB": 0},
+            )
     ax.set_xlim(-6, end + 6)
     ax.set_ylim(0, top)
     ax.tick_params(axis="x", pad=9)
@@ -117,7 +129,9 @@ def main():
     points = stretch()
     style.save(draw(points), arguments.output)
     rows = [(p.time - points[0].time, p.work, p.serving, int(p.ljf_red), int(p.red_arrival)) for p in points]
-    write_csv(f"{arguments.output}.csv", ("t", "red_work", "red_jobs_in_service", "ljf_red", "red_arrival"), rows)
+    write_csv(
+        f"{arguments.output}.csv", ("t", "red_work", "red_jobs_in_service", "ljf_red", "red_arrival"), rows
+    )
 
 
 if __name__ == "__main__":

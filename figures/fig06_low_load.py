@@ -1,4 +1,4 @@
-"""Figure 6: low load. (a) SPLIT against SRPT-n and SEK; (b) Thresh-SPLIT at three thresholds (Section 7.1)."""
+"""Figure 6: low load, (a) SPLIT, SRPT-n and SEK, (b) Thresh-SPLIT at three thresholds (Section 7.1)."""
 
 from tailsched.plotting.curve_figures import main
 

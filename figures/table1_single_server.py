@@ -5,7 +5,8 @@ no policy is weakly optimal for heavy-tailed and for light-tailed sizes, so opti
 excludes the other.
 """
 
-from tailsched.plotting.tables import markdown_table, output_parser, write_csv, write_text
+from tailsched.files import write_csv, write_text
+from tailsched.plotting.tables import markdown_table, output_parser
 
 COLUMNS = ("policy", "heavy_tailed", "heavy_tailed_source", "light_tailed", "light_tailed_source")
 HEADER = ("Policy", "Heavy-tailed sizes", "Source", "Light-tailed sizes", "Source")

@@ -5,19 +5,25 @@ Pareto-like sizes of index -alpha. r_{>d} and rho_large(d) are the loads of the 
 long-run rate at which the policy serves one endless job of lowest priority.
 """
 
+from pathlib import Path
+
+import numpy as np
+
+from tailsched.curves import read_curve
+from tailsched.files import write_csv, write_text
 from tailsched.plotting.tables import (
     MEASURED,
     markdown_table,
     measured_markdown,
     output_parser,
     plain,
-    read_measured,
-    write_csv,
-    write_text,
 )
 
 THEORY = ("policy", "sizes", "regime", "optimality", "theorem", "limit", "source")
 HEADER = ("Policy", "Sizes", "Regime", "Tail optimality", "Theorem", "Limit of the normalized tail", "Source")
+
+#: Times at which a curve is quoted; they lie on the curves' grid.
+TIMES = (1024.0, 16384.0)
 
 HEAVY, LIGHT = "heavy-tailed", "light-tailed"
 _LOW = r"$\rho<(n-1)/n$"
@@ -157,6 +163,32 @@ paper.
 """
 
 
+def measured_rows(paths):
+    """Return what the curves say at `TIMES`, as dicts with the keys `tailsched.plotting.tables.MEASURED`."""
+    rows = []
+    for path in paths:
+        summary, columns = read_curve(Path(path))
+        limit = summary["limit"]
+        for time in TIMES:
+            numbers = {"normalized_tail": None, "low": None, "high": None}
+            for index in np.flatnonzero(columns["t"] == time):
+                for name, column in zip(
+                    numbers, ("normalized", "normalized_low", "normalized_high"), strict=True
+                ):
+                    value = float(columns[column][index])
+                    numbers[name] = None if np.isnan(value) else value
+            rows.append(
+                {
+                    "setting": f"n={summary['servers']}, rho={summary['load']:g}, {summary['sizes']}",
+                    "policy": summary["label"],
+                    "predicted_limit": None if limit is None else float(limit),
+                    "t": time,
+                    **numbers,
+                }
+            )
+    return rows
+
+
 def write(output, measured=()):
     """Write OUT.csv and OUT.md.
 
@@ -170,7 +202,7 @@ def write(output, measured=()):
     """
     columns = ("part", *THEORY, *(name for name in MEASURED if name not in THEORY))
     rows = [{"part": "theory", **dict(zip(THEORY, map(plain, row), strict=True))} for row in ROWS] + [
-        {"part": "measured", **{name: row.get(name) for name in MEASURED}} for row in measured
+        {"part": "measured", **row, "policy": plain(row["policy"])} for row in measured
     ]
     write_csv(f"{output}.csv", columns, rows)
     text = "# Table 2. Tail optimality in the M/G/n\n\n" + markdown_table(HEADER, ROWS) + NOTE
@@ -186,11 +218,15 @@ def main(arguments=None):
         "--curves",
         nargs="+",
         default=[],
-        metavar="CSV",
-        help="measured rows, with the columns " + ", ".join(MEASURED),
+        metavar="CURVE.csv",
+        help="curves, each with its JSON beside it",
     )
     options = parser.parse_args(arguments)
-    write(options.output, read_measured(options.curves))
+    try:
+        measured = measured_rows(options.curves)
+    except ValueError as error:
+        parser.exit(2, f"{parser.prog}: {error}\n")
+    write(options.output, measured)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from scipy import special
 
-from tailsched.curves import write_table
-from tailsched.plotting.tables import markdown_table, write_text
+from tailsched.files import write_csv, write_text
+from tailsched.plotting.tables import markdown_table
 
 COLUMNS = ("curve", "identity", "measured", "expected", "tolerance", "verdict")
 WORK_CONSERVING = ("fcfs", "srpt", "ps", "sek", "split")
@@ -68,7 +68,7 @@ def main():
             print("FAIL", *row[:-1])
     stem = arguments.output
     write_text(stem.with_name(stem.name + ".md"), f"{counts}\n\n" + markdown_table(COLUMNS, table))
-    write_table(stem.with_name(stem.name + ".csv"), COLUMNS, table)
+    write_csv(stem.with_name(stem.name + ".csv"), COLUMNS, table)
     if "fail" in verdicts:
         parser.exit(1, f"{parser.prog}: {verdicts.count('fail')} identities failed\n")
 

@@ -107,7 +107,9 @@ def test_malformed_traces(tmp_path, capsys, content, line):
 
 def test_trace_without_a_file_or_a_size_threshold(tmp_path, capsys):
     missing = tmp_path / "none.csv"
-    assert "none.csv" in refused(capsys, "trace", "--policy", "srpt", "--servers", 1, missing, "-o", tmp_path / "o")
+    assert "none.csv" in refused(
+        capsys, "trace", "--policy", "srpt", "--servers", 1, missing, "-o", tmp_path / "o"
+    )
     jobs = write_jobs(tmp_path / "jobs.csv", [(0, 1)])
     for options in (["thresh-split:large-load=0.4"], ["tags-split", "--threshold-percentile", "99"]):
         message = refused(capsys, "trace", "--policy", *options, "--servers", 2, jobs, "-o", tmp_path / "o")
@@ -118,7 +120,9 @@ def test_trace_without_a_file_or_a_size_threshold(tmp_path, capsys):
 
 
 def test_simulate_reports_what_the_contract_names(capsys):
-    out = simulate(capsys, *SETTING, "--sizes", "pareto:3.5", "--arrivals", "2e5", "--times", "2,10", "--seed", 1)
+    out = simulate(
+        capsys, *SETTING, "--sizes", "pareto:3.5", "--arrivals", "2e5", "--times", "2,10", "--seed", 1
+    )
     for key in ("mean_response", "mean_jobs", "mean_busy"):
         entry = out[key]
         assert entry["low"] < entry["estimate"] < entry["high"] and entry["se"] > 0
@@ -146,7 +150,10 @@ def test_the_one_string_form_means_the_same(capsys):
     system = ["--servers", 3, "--load", 0.5, "--sizes", "pareto:1.5", "--arrivals", "1e5"]
     for flags, text in (
         (["thresh-split", "--threshold", 100, "--small", "srpt"], "thresh-split:threshold=100,small=srpt"),
-        (["thresh-split", "--threshold-percentile", 99, "--no-steal"], "thresh-split:threshold-percentile=99,steal=no"),
+        (
+            ["thresh-split", "--threshold-percentile", 99, "--no-steal"],
+            "thresh-split:threshold-percentile=99,steal=no",
+        ),
         (["tags-split", "--large-load", 0.2], "tags-split:large-load=0.2"),
         (["sek", "--epsilon", 20, "--sek-size", "original"], "sek:epsilon=20,sek-size=original"),
     ):
@@ -179,7 +186,7 @@ def test_few_arrivals(capsys):
 
 
 def test_atoms(capsys):
-    """'Greater than': deterministic sizes in an almost idle system have P[T > 1] near 0, P[T > 1 - 1e-9] = 1."""
+    """Deterministic sizes in an almost idle system: P[T > 1] is 0, P[T > 1 - 1e-9] is 1."""
     idle = ["--policy", "srpt", "--servers", 10, "--load", 0.01, "--sizes", "det:1", "--arrivals", "1e5"]
     out = simulate(capsys, *idle, "--times", "0.999999999,1")
     assert [row["estimate"] for row in out["tail"]] == [1.0, 0.0]

@@ -6,9 +6,9 @@ them with probability below 1e-4 (`FALSE_ALARM` over all comparisons of this fil
 
 import numpy as np
 import pytest
-import reference
 from scipy import special
 
+import reference
 from tailsched import mgn
 from tailsched.curves import summarize
 from tailsched.runs import plan, run_shards

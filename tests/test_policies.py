@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_reference import INEXACT, POLICIES, TRACES, load, resolve
 
+import reference
 from tailsched import mgn
 
 
@@ -42,7 +42,9 @@ def test_recorded_trace(trace, key):
 
 # Gaps and sizes are multiples of 1/64, so that all but shared rates are exact in float64 and ties are ties.
 gap = st.one_of(st.just(0), st.integers(0, 64), st.integers(0, 640), st.integers(10_000, 40_000))
-size = st.one_of(st.integers(1, 8), st.sampled_from([64, 128, 256]), st.integers(1, 640), st.integers(1, 6400))
+size = st.one_of(
+    st.integers(1, 8), st.sampled_from([64, 128, 256]), st.integers(1, 640), st.integers(1, 6400)
+)
 jobs_of = st.lists(st.tuples(gap, size), min_size=1, max_size=60)
 level = st.sampled_from([0.0, 0.5, 1.0, 2.0, 4.0, 30.0, np.inf])
 tie_prone = settings(
@@ -69,7 +71,7 @@ def test_random_trace(key, steps, n, eps, d):
 @pytest.mark.parametrize("key", POLICIES)
 @pytest.mark.parametrize("n", [1, 2, 3, 10])
 def test_long_pareto_trace(key, n):
-    """2,000 jobs at a load of .9, with sizes and gaps of full precision, and sizes that straddle d and eps."""
+    """2,000 jobs at a load of .9, sizes and gaps of full precision, sizes on both sides of d and eps."""
     name, options = resolve(key, 6.0, 4.0)
     if n == 1 and name in ("thresh", "tags"):
         pytest.skip("needs two servers")

@@ -15,9 +15,9 @@ import numba
 
 PACKAGE = Path(__file__).parent
 
-#: Where jitted code lives, relative to the package; workflow/rules/simulate.smk declares the same files
-#: as inputs of every simulation, so that an edited kernel re-simulates.
-KERNEL_SOURCES = ("_jit.py", "sizes.py", "streams.py", "mgn/*.py", "tails/histogram.py")
+#: What decides the result of a simulation, relative to the package: the jitted code and its callers.
+#: workflow/rules/simulate.smk declares these files as inputs, so that an edited kernel simulates anew.
+KERNEL_SOURCES = ("_jit.py", "sizes.py", "streams.py", "mgn/*.py", "tails/shards.py")
 
 
 def kernel_files(package=PACKAGE):

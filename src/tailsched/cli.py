@@ -54,16 +54,22 @@ def _policy_arguments(parser):
     group.add_argument("--epsilon", metavar="E", help="SEK: the size that separates large from small jobs")
     group.add_argument("--sek-size", metavar="SIZE", help="SEK: remaining (default) or original size")
     group.add_argument("--threshold", metavar="D", help="jobs above this size are large")
-    group.add_argument("--threshold-percentile", metavar="P", help="the threshold as a percentile of the sizes")
+    group.add_argument(
+        "--threshold-percentile", metavar="P", help="the threshold as a percentile of the sizes"
+    )
     group.add_argument("--large-load", metavar="L", help="the threshold by the large-job server's load")
-    group.add_argument("--small", metavar="POLICY", help="Thresh-SPLIT: fcfs (default) or srpt on small-job servers")
+    group.add_argument(
+        "--small", metavar="POLICY", help="Thresh-SPLIT: fcfs (default) or srpt on small-job servers"
+    )
     group.add_argument("--no-steal", action="store_true", help="Thresh-SPLIT: no work stealing")
 
 
 def _setting_arguments(parser):
     _policy_arguments(parser)
     parser.add_argument("--load", required=True, metavar="RHO", help="lam E[S]/n, below 1")
-    parser.add_argument("--sizes", required=True, metavar="SPEC", help="for example pareto:1.5, exp, file:PATH")
+    parser.add_argument(
+        "--sizes", required=True, metavar="SPEC", help="for example pareto:1.5, exp, file:PATH"
+    )
 
 
 def _policy(arguments):
@@ -76,7 +82,9 @@ def _policy(arguments):
     if ":" not in arguments.policy:
         return Policy.of(arguments.policy, given)
     if given:
-        raise ValueError(f"policy = {arguments.policy!r}: has its options in the string, none can be added beside it")
+        raise ValueError(
+            f"policy = {arguments.policy!r}: has its options in the string, none can be added beside it"
+        )
     return Policy.parse(arguments.policy)
 
 
@@ -185,7 +193,9 @@ def make_parser():
     command.add_argument("-o", "--output", required=True, metavar="OUT.csv")
     command.set_defaults(run=trace)
 
-    command = commands.add_parser("simulate", help=simulate.__doc__, description=f"{simulate.__doc__} {CONVENTIONS}")
+    command = commands.add_parser(
+        "simulate", help=simulate.__doc__, description=f"{simulate.__doc__} {CONVENTIONS}"
+    )
     _setting_arguments(command)
     command.add_argument("--arrivals", required=True, help="in all shards together, warm-up included")
     command.add_argument("--seed", default="1")

@@ -29,7 +29,12 @@ def _explain(error):
         return f"{where + ': ' if where else ''}unknown key {extra}, allowed are {', '.join(known)}"
     if error.validator == "required":
         return f"{where + ': ' if where else ''}{error.message}"
-    rules = {"type": "of type {}", "minimum": "at least {}", "maximum": "at most {}", "pattern": "of the form {}"}
+    rules = {
+        "type": "of type {}",
+        "minimum": "at least {}",
+        "maximum": "at most {}",
+        "pattern": "of the form {}",
+    }
     rule = rules.get(error.validator, error.validator + " {}").format(error.validator_value)
     return f"{where or 'config'} = {error.instance!r}: must be {rule}"
 

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from tailsched.files import write_csv, write_json
 from tailsched.settings import Setting
 from tailsched.tails.estimates import (
     GRID_POINTS,
@@ -19,7 +20,6 @@ from tailsched.tails.estimates import (
     tail_at_edges,
     tail_at_times,
 )
-from tailsched.tails.shards import write_atomically
 from tailsched.theory.bounds import benchmark_tail
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
@@ -45,7 +45,8 @@ def _mean_response(setting, shards):
     if not setting.tail_index > 1:
         return Estimate(None, note="the mean response time is infinite")
     extra = mean_over_shards(
-        _ratio(shards, "response", lambda s: s.totals.counted) - _ratio(shards, "work", lambda s: s.totals.counted)
+        _ratio(shards, "response", lambda s: s.totals.counted)
+        - _ratio(shards, "work", lambda s: s.totals.counted)
     )
     mean = setting.sizes.mean
     shifted = (None if value is None else mean + value for value in (extra.estimate, extra.low, extra.high))
@@ -125,7 +126,10 @@ def summarize(setting: Setting, shards, percentiles=PERCENTILES):
     jobs = sum(shard.totals.counted for shard in shards)
     edges = tail_at_edges(shards, setting.sizes)
     on_grid = np.frexp(edges.t)[0] * (2 * GRID_POINTS) % 1 == 0
-    times = [dict(zip(COLUMNS, row, strict=True)) for row in _rows(setting, tail_at_times(shards, setting.sizes), jobs)]
+    times = [
+        dict(zip(COLUMNS, row, strict=True))
+        for row in _rows(setting, tail_at_times(shards, setting.sizes), jobs)
+    ]
     finite = {key: value for key, value in (("limit", setting.limit), ("tail_index", setting.tail_index))}
     summary = {
         "policy": str(setting.policy),
@@ -153,29 +157,11 @@ def summarize(setting: Setting, shards, percentiles=PERCENTILES):
     return summary, list(_rows(setting, edges.at(on_grid & (edges.samples > 0)), jobs))
 
 
-def write_table(path, columns, rows):
-    """Write a CSV; None becomes an empty cell, floats keep all their digits."""
-
-    def write(temporary):
-        with open(temporary, "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(columns)
-            writer.writerows(rows)
-
-    write_atomically(path, write)
-
-
-def write_json(path, value):
-    """Write JSON that any parser reads: no NaN, no infinity."""
-    text = json.dumps(value, indent=1, allow_nan=False) + "\n"
-    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
-
-
 def write_curve(path, name, setting, shards):
     """Write ``path`` (the grid, CSV) and the JSON file beside it."""
     summary, grid = summarize(setting, shards)
     write_json(path.with_suffix(".json"), {"curve": name, **summary})
-    write_table(path, COLUMNS, grid)
+    write_csv(path, COLUMNS, grid)
 
 
 def read_curve(path):

@@ -91,7 +91,9 @@ class Policy:
 
     def __str__(self):
         options = ",".join(
-            f"{key}={value:g}" if isinstance(value, float) and float(f"{value:g}") == value else f"{key}={value}"
+            f"{key}={value:g}"
+            if isinstance(value, float) and float(f"{value:g}") == value
+            else f"{key}={value}"
             for key, value in self.options
         )
         return f"{self.name}:{options}" if options else self.name
@@ -228,5 +230,7 @@ def _check_system(servers, load):
     except ValueError as error:
         message = str(error)
         if message.startswith("rho"):
-            raise ValueError(f"load{message[3:]} (rho = lam E[S]/n; the system is unstable from 1 on)") from None
+            raise ValueError(
+                f"load{message[3:]} (rho = lam E[S]/n; the system is unstable from 1 on)"
+            ) from None
         raise ValueError(f"servers{message[1:]}") from None

@@ -370,7 +370,7 @@ class _PowerLaw(Sizes):
     def _above(self, k, x):
         x = np.clip(x, self.low, self.high)
         moment = self._moment(k, x, self.high)
-        return np.minimum(moment, 1.0) if k == 0 else moment
+        return np.where(x > self.low, moment, 1.0) if k == 0 else moment
 
     def _up_to(self, k, x):
         x = np.clip(x, self.low, self.high)

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from tailsched.curves import write_table
+from tailsched.files import write_csv
 
 HEADER = ["arrival", "size"]
 
@@ -27,7 +27,9 @@ def read_jobs(path):
                 row = [field.strip() for field in row]
                 if reader.line_num == 1:
                     if row != HEADER:
-                        raise ValueError(f"{path}, line 1: must be the header arrival,size, not {','.join(row)!r}")
+                        raise ValueError(
+                            f"{path}, line 1: must be the header arrival,size, not {','.join(row)!r}"
+                        )
                 elif row:
                     jobs.append(_job(path, reader.line_num, row))
     except OSError as error:
@@ -59,4 +61,4 @@ def _job(path, line, row):
 def write_completions(path, arrivals, sizes, completions):
     """Write a trace with its completion times, in full precision."""
     columns = (column.tolist() for column in (arrivals, sizes, completions))
-    write_table(path, [*HEADER, "completion"], zip(*columns, strict=True))
+    write_csv(path, [*HEADER, "completion"], zip(*columns, strict=True))

@@ -104,7 +104,7 @@ def run_block(
                         size = pool.size[slot]
                         response = clock - pool.arrival[slot]
                         if response < size + unit:
-                            short += response < size - unit * (1.0 + size)
+                            short += int(response < size - unit * (1.0 + size))
                             response = size
                         counted += 1
                         sum_response += response
@@ -241,7 +241,18 @@ class Run(NamedTuple):
 
 
 def simulate(
-    policy, n, lam, sizes, jobs, warm_up, streams, times=(), clock=0.0, progress=None, keep=False, **parameters
+    policy,
+    n,
+    lam,
+    sizes,
+    jobs,
+    warm_up,
+    streams,
+    times=(),
+    clock=0.0,
+    progress=None,
+    keep=False,
+    **parameters,
 ):
     """Simulate the M/G/n and count `jobs` arrivals, after `warm_up` others.
 

@@ -72,7 +72,17 @@ class Split(NamedTuple):
         if ljf < 0:
             return served, queued, slot, now + size
         served, queued = srpt_arrive(
-            self.done, self.on, served, self.left, self.waiting, queued, self.n - 1, now, size, slot, pool.number
+            self.done,
+            self.on,
+            served,
+            self.left,
+            self.waiting,
+            queued,
+            self.n - 1,
+            now,
+            size,
+            slot,
+            pool.number,
         )
         return served, queued, ljf, end
 

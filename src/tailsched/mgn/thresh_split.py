@@ -55,7 +55,15 @@ class ThreshSplitFCFS(NamedTuple):
     def settle(self, state, pool, now):
         served, head, tail, stolen, end, large, queued = state
         large, queued = srpt_fill(
-            self.large_done, self.large_on, large, self.large_left, self.large_waiting, queued, 1, now, pool.number
+            self.large_done,
+            self.large_on,
+            large,
+            self.large_left,
+            self.large_waiting,
+            queued,
+            1,
+            now,
+            pool.number,
         )
         while served < self.n - 1 and head >= 0:
             served = insert(self.done, self.on, served, now + self.left[head], head, pool.number)
@@ -135,7 +143,15 @@ class ThreshSplitSRPT(NamedTuple):
     def settle(self, state, pool, now):
         served, waiting, large, queued = state
         large, queued = srpt_fill(
-            self.large_done, self.large_on, large, self.large_left, self.large_waiting, queued, 1, now, pool.number
+            self.large_done,
+            self.large_on,
+            large,
+            self.large_left,
+            self.large_waiting,
+            queued,
+            1,
+            now,
+            pool.number,
         )
         servers = self.n if self.steal and large == 0 else self.n - 1
         served, waiting = srpt_fill(
@@ -157,7 +173,17 @@ class ThreshSplitSRPT(NamedTuple):
         else:
             servers = self.n if self.steal and large == 0 else self.n - 1
             served, waiting = srpt_arrive(
-                self.done, self.on, served, self.left, self.waiting, waiting, servers, now, size, slot, pool.number
+                self.done,
+                self.on,
+                served,
+                self.left,
+                self.waiting,
+                waiting,
+                servers,
+                now,
+                size,
+                slot,
+                pool.number,
             )
         return served, waiting, large, queued
 

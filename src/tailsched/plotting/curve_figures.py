@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from tailsched.curves import read_curve, write_table
+from tailsched.curves import read_curve
+from tailsched.files import write_csv
 from tailsched.plotting.normalized_tail import normalized_tail_figure
 from tailsched.plotting.style import save
 from tailsched.sizes import parse_sizes
@@ -44,7 +45,9 @@ def _rows(curves):
 
     for curve in curves:
         head = curve["curve"], curve["policy"], curve["label"]
-        for t, estimate, low, high in zip(*(curve[key] for key in ("t", "estimate", "low", "high")), strict=True):
+        for t, estimate, low, high in zip(
+            *(curve[key] for key in ("t", "estimate", "low", "high")), strict=True
+        ):
             yield "tail", *head, *(plain(value) for value in (t, estimate, low, high)), curve["limit"]
         for entry in curve["quantiles"]:
             low, high = entry.get("low"), entry.get("high")
@@ -82,4 +85,4 @@ def main(description, **options):
         **options,
     )
     save(fig, arguments.output)
-    write_table(arguments.output.with_name(arguments.output.name + ".csv"), COLUMNS, _rows(curves))
+    write_csv(arguments.output.with_name(arguments.output.name + ".csv"), COLUMNS, _rows(curves))

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Polygon, Rectangle, Wedge
 
+from tailsched.files import write_csv
 from tailsched.plotting import style
-from tailsched.plotting.tables import output_parser, plain, write_csv
+from tailsched.plotting.tables import output_parser, plain
 
 COLUMNS = ("kind", "name", "from", "to", "text")
 

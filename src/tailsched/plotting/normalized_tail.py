@@ -64,17 +64,24 @@ def y_range(curves, xlim):
     limits = [curve["limit"] for curve in curves if curve.get("limit") is not None]
     top = max([1.0, *tops, *(limit for limit in limits if math.isfinite(limit))])
     top = min(top, 3 * max(typical, 1.0))
-    bottom = max(0.0, min([0.8, *(math.floor(5 * (value - 0.02)) / 5 for value in bottoms)]))
+    bottom = max(0.0, min([0.9, *(math.floor(10 * (value - 0.02)) / 10 for value in bottoms)]))
     return bottom, max(top + 0.08 * (top - bottom), 1.25)
 
 
 def _at(curve, time):
-    """Return the drawn curve's value at a time, linear in log t, or NaN."""
+    """Return the drawn curve's value at a time, linear in log t; NaN where it is not drawn."""
     t, estimate, _, _ = visible(curve)
-    known = np.isfinite(estimate)
-    if time is None or not math.isfinite(time) or time <= 0 or not known.any():
+    if time is None or not time > 0 or not np.isfinite(estimate).any():
         return math.nan
-    return float(np.interp(math.log(time), np.log(t[known]), estimate[known], left=math.nan, right=math.nan))
+    return float(np.interp(math.log(time), np.log(t), estimate, left=math.nan, right=math.nan))
+
+
+def shared_title(labels):
+    """Split what all labels have before their first comma, if there are several, from the labels."""
+    heads, _, tails = zip(*(label.partition(", ") for label in labels), strict=True)
+    if len(labels) > 1 and len(set(heads)) == 1 and all(tails):
+        return heads[0], list(tails)
+    return None, list(labels)
 
 
 def bound_label(n, rho):
@@ -106,9 +113,10 @@ def draw_normalized_tails(
     ----------
     ax : matplotlib.axes.Axes
     curves : sequence of dict
-        ``policy`` (one-string form, decides the style), ``label`` (default: `style.policy_label`), arrays
-        ``t``, ``estimate``, ``low``, ``high`` of the normalized tail, ``limit`` (float or None) and
-        ``percentiles``, a dict from 99, 99.9, 99.99 to the response time at which to mark the curve.
+        ``policy`` (one-string form, decides the style), ``label`` (what all labels share before their first
+        comma becomes the legend's title), arrays ``t``, ``estimate``, ``low``, ``high`` of the normalized
+        tail, ``limit`` (float or None) and ``percentiles``, a dict from 99, 99.9, 99.99 to the response time
+        at which to mark the curve.
     n, rho, alpha : int, float, float
         Servers, load and tail index, for the title and the name of the bound.
     title : str, optional
@@ -143,7 +151,7 @@ def draw_normalized_tails(
     for rank, (curve, look) in enumerate(zip(curves, looks, strict=True)):
         t, estimate, low, high = visible(curve)
         order = 3 + (len(curves) - rank) / len(curves)
-        label = curve.get("label") or style.policy_label(curve["policy"], n)
+        label = curve["label"]
         if not np.isfinite(estimate).any():
             label += " (no data)"
         handles.append(Line2D([], [], label=label, **look))
@@ -194,7 +202,8 @@ def draw_normalized_tails(
     if any_mark:
         marks = tuple(Line2D([], [], marker=marker, **_hollow(style.INK)) for marker in MARKERS.values())
         notes.append((marks, "99, 99.9, 99.99 % of $T$"))
-    first = _legend_below(ax, handles, [handle.get_label() for handle in handles], LABEL_SPACE)
+    title, labels = shared_title([handle.get_label() for handle in handles])
+    first = _legend_below(ax, handles, labels, LABEL_SPACE, title=title)
     below = LABEL_SPACE + _height(first) + 0.06
     second = _legend_below(ax, *zip(*notes, strict=True), below, sizes=(style.SMALL - 0.5,), handlelength=2.4)
     ax.add_artist(first)
@@ -230,7 +239,8 @@ def _legend_below(ax, handles, labels, below, sizes=(style.SMALL, style.SMALL - 
     scale = ax.get_figure(root=True).dpi_scale_trans
     place = ax.transAxes + ScaledTranslation((RIGHT - LEFT) / 2, -below, scale)
     room = ax.get_window_extent().width / ax.get_figure(root=True).dpi + LEFT + RIGHT - 0.04
-    for size, ncols in [(size, ncols) for size in sizes for ncols in (3, 2)] + [(sizes[0], 1)]:
+    columns = 3 if len(labels) <= 3 else 2
+    for size, ncols in [(size, columns) for size in sizes] + [(sizes[0], 2), (sizes[0], 1)]:
         legend = ax.legend(
             handles,
             labels,
@@ -240,6 +250,7 @@ def _legend_below(ax, handles, labels, below, sizes=(style.SMALL, style.SMALL - 
             bbox_transform=place,
             ncols=ncols,
             fontsize=size,
+            title_fontsize=style.SMALL,
             **options,
         )
         box, dpi = _extent(legend)

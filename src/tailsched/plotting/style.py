@@ -18,7 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure as _Figure
 
-from tailsched.plotting.tables import replacing
+from tailsched.files import replacing
 
 COLUMN = 3.33  #: width of one column, inches
 PAGE = 7.0  #: width of the text block, inches
@@ -91,7 +91,10 @@ SPARE = (("#a3195b", "#eb9cc2"), ("#00788c", "#8ad4e0"), ("#4f6b12", "#b9d37c"),
 DASHES = ((0, (3, 1.2)), (0, (1.2, 1.2)), (0, (5, 1.2, 1.2, 1.2)))
 
 #: Ranked parameters: +1 if the larger value is nearer to optimal.
-RANKED = {"percentile": 1, "d": 1, "epsilon": 1, "large-load": -1}
+RANKED = {"threshold-percentile": 1, "threshold": 1, "epsilon": 1, "large-load": -1}
+ALIASES = {"percentile": "threshold-percentile", "d": "threshold"}
+#: Options that say what holds anyway.
+DEFAULTS = {("small", "fcfs"), ("steal", "yes"), ("sek-size", "remaining")}
 
 
 class Figure(_Figure):
@@ -153,7 +156,8 @@ def parse_policy(policy):
         key, equals, value = item.partition("=")
         if not equals:
             raise ValueError(f"policy {policy!r}: expected key=value, got {item!r}")
-        parameters[key.strip()] = value.strip()
+        key = key.strip()
+        parameters[ALIASES.get(key, key)] = value.strip()
     return family.strip(), parameters
 
 
@@ -169,7 +173,9 @@ def _variant(policy):
     """Return (family, key of the colour rank, key of the line-style rank)."""
     family, parameters = parse_policy(policy)
     ranked = tuple((k, _nearness(k, v)) for k, v in sorted(parameters.items()) if k in RANKED)
-    other = tuple(sorted((k, v) for k, v in parameters.items() if k not in RANKED))
+    other = tuple(
+        sorted(item for item in parameters.items() if item[0] not in RANKED and item not in DEFAULTS)
+    )
     return family, ranked, other
 
 
@@ -184,7 +190,8 @@ def styles(policies):
     ----------
     policies : sequence of str
         One-string forms. A family's variants are ranked among each other: the one nearest to optimal
-        (largest ``percentile``, ``d`` or ``epsilon``, smallest ``large-load``) has the base colour.
+        (largest ``threshold-percentile``, ``threshold`` or ``epsilon``, smallest ``large-load``) has the base
+        colour.
 
     Returns
     -------
@@ -217,40 +224,6 @@ def policy_style(policy, among=None):
     """Return the line properties of one policy, ranked among its figure's policies if these are given."""
     among = list(among or ())
     return styles([*among, policy])[among.index(policy) if policy in among else -1]
-
-
-def policy_label(policy, n=None):
-    """Return a policy's name for a legend, e.g. ``SRPT-3``, ``SEK-200``, ``Thresh-SPLIT, load 0.45``.
-
-    Thresholds are named as in the paper: by their percentile of the size or by the large server's load.
-    """
-    family, parameters = parse_policy(policy)
-    suffix = "-$n$" if n is None else f"-{n}"
-    names = {
-        "split": "SPLIT",
-        "srpt": "SRPT" + suffix,
-        "fcfs": "FCFS" + suffix,
-        "ps": "PS",
-        "sek": "SEK",
-        "thresh-split": "Thresh-SPLIT",
-        "tags-split": "TAGS-SPLIT",
-    }
-    name = names.get(family, family)
-    notes = []
-    for key, value in parameters.items():
-        if key == "epsilon":
-            name += f"-{value}"
-        elif key == "percentile":
-            notes.append(f"{value} %")
-        elif key == "large-load":
-            notes.append(f"load {value}")
-        elif key == "d":
-            notes.append(f"$d$ = {value}")
-        elif key == "small":
-            notes.append(value.upper())
-        else:
-            notes.append(f"{key} {value}")
-    return ", ".join([name, *notes])
 
 
 use_style()

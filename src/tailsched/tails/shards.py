@@ -5,14 +5,13 @@ name and renamed, so a file that has the final name is whole; a file that is not
 """
 
 import json
-import os
 import zipfile
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from tailsched import mgn
+from tailsched.files import replacing
 from tailsched.mgn.tally import BINS
 from tailsched.streams import PURPOSES, stream
 
@@ -46,7 +45,9 @@ def default_warm_up(arrivals):
     return min(arrivals // 10, 10**6)
 
 
-def run_shard(policy, n, lam, sizes, parameters, *, seed, name, index, arrivals, warm_up, times=(), progress=None):
+def run_shard(
+    policy, n, lam, sizes, parameters, *, seed, name, index, arrivals, warm_up, times=(), progress=None
+):
     """Simulate one shard of `arrivals` arrivals, of which the first `warm_up` are not counted."""
     streams = tuple(stream(seed, name, index, purpose) for purpose in PURPOSES)
     run = mgn.simulate(
@@ -59,29 +60,14 @@ def run_shard(policy, n, lam, sizes, parameters, *, seed, name, index, arrivals,
     )  # fmt: skip
 
 
-def write_atomically(path, write):
-    """Call ``write(temporary)`` with a temporary path beside `path`, then rename it."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{os.getpid()}-{path.name}")
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def save(path, shard):
     """Write a shard to a ``.npz`` file."""
     numbers = {key: getattr(shard, key) for key in ("totals", "span", "seen", "arrivals")}
     arrays = {key: field for key, field in shard._asdict().items() if key not in numbers}
 
-    def write(temporary):
-        with open(temporary, "wb") as file:
-            text = json.dumps({**numbers, "totals": shard.totals._asdict()})
-            np.savez_compressed(file, numbers=np.array(text), **arrays)
-
-    write_atomically(path, write)
+    text = json.dumps({**numbers, "totals": shard.totals._asdict()})
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        np.savez_compressed(file, numbers=np.array(text), **arrays)
 
 
 def load(path):

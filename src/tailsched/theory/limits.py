@@ -101,7 +101,7 @@ def number_moments_finite(policy: str, n: int, rho: float, sizes: Sizes) -> tupl
     """
     n, rho = check_system(n, rho)
     index = _wait_index(_known(policy), n, rho, sizes.tail_index)
-    return index > 1.0, index > 2.0
+    return index > 1.0 + 1e-9, index > 2.0 + 1e-9
 
 
 def tail_limit(policy: str, n: int, rho: float, sizes: Sizes, d: float | None = None) -> float | None:
@@ -142,7 +142,7 @@ def tail_limit(policy: str, n: int, rho: float, sizes: Sizes, d: float | None = 
         return limit_from_rate(1.0 - large_load, n, rho, alpha)
     if name in ("fcfs", "split"):
         wait = _wait_index(name, n, rho, alpha)
-        if wait == alpha or (name == "fcfs" and _whole_load(n, rho)[1]):
+        if math.isclose(wait, alpha) or (name == "fcfs" and _whole_load(n, rho)[1]):
             return None
         return 1.0 if wait > alpha else math.inf
     return 1.0 if n == 1 and name in ("srpt", "ps") else None

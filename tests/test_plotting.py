@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tailsched import files
 from tailsched.plotting import style, tables
 from tailsched.plotting.normalized_tail import (
     bound_label,
@@ -227,8 +228,8 @@ def test_what_all_labels_share_is_said_once():
 
 def test_a_failed_save_leaves_the_old_file_and_no_other(tmp_path):
     target = tmp_path / "a.csv"
-    tables.write_csv(target, ["x"], [[0.1]])
-    with pytest.raises(RuntimeError), tables.replacing(target) as temporary:
+    files.write_csv(target, ["x"], [[0.1]])
+    with pytest.raises(RuntimeError), files.replacing(target) as temporary:
         temporary.write_text("half")
         raise RuntimeError
     assert target.read_text() == "x\n0.1\n"
@@ -237,9 +238,9 @@ def test_a_failed_save_leaves_the_old_file_and_no_other(tmp_path):
 
 def test_csv_cells_are_exact():
     values = [np.float64(0.1), 1 / 3, np.int64(7), 1e300, None, "a,b"]
-    assert [tables.cell(v) for v in values] == ["0.1", "0.3333333333333333", "7", "1e+300", "", "a,b"]
+    assert [files.cell(v) for v in values] == ["0.1", "0.3333333333333333", "7", "1e+300", "", "a,b"]
     with pytest.raises(TypeError):
-        tables.cell([1])
+        files.cell([1])
 
 
 @pytest.mark.parametrize(
@@ -265,7 +266,7 @@ def test_tables(tmp_path):
     summary = {"label": "SRPT-3", "servers": 3, "load": 0.5, "sizes": "pareto:1.5", "limit": "inf"}
     (tmp_path / "curve.json").write_text(json.dumps(summary), encoding="utf-8")
     point = dict.fromkeys(curves.COLUMNS) | {"t": 1024.0, "normalized": 1.0123, "normalized_low": 0.99}
-    tables.write_csv(tmp_path / "curve.csv", curves.COLUMNS, [point | {"normalized_high": 1.03}])
+    files.write_csv(tmp_path / "curve.csv", curves.COLUMNS, [point | {"normalized_high": 1.03}])
     script = load("table2_multi_server")
     script.main(["-o", str(tmp_path / "bare")])
     script.main(["-o", str(tmp_path / "two"), "--curves", str(tmp_path / "curve.csv")])

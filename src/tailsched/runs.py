@@ -109,8 +109,8 @@ def report(summary):
         f"{summary['label']}: {summary['servers']} servers, load {summary['load']:g}, "
         f"sizes {summary['sizes']}, lam {summary['arrival_rate']:.6g}"
         + (f", threshold {float(summary['threshold']):.6g}" if summary["threshold"] is not None else ""),
-        f"{summary['counted_jobs']} jobs counted in {summary['shards']} shards, {summary['warm_up']} arrivals "
-        f"of each dropped as warm-up; seed {summary['seed']}",
+        f"{summary['counted_jobs']} jobs counted in {summary['shards']} shards, {summary['warm_up']} "
+        f"arrivals of each dropped as warm-up; seed {summary['seed']}",
         "",
         f"E[T]          {_show(summary['mean_response'])}",
         f"E[jobs]       {_show(summary['mean_jobs'])}",

@@ -14,8 +14,9 @@ from tailsched import mgn
 from tailsched.files import write_csv
 from tailsched.plotting import style
 from tailsched.plotting.tables import output_parser
+from tailsched.sampling import fill_arrivals
 from tailsched.sizes import Pareto
-from tailsched.streams import fill_arrivals, stream
+from tailsched.streams import stream
 
 SERVERS, LOAD, SIZES = 3, 0.5, Pareto(1.5)
 ROOT = 20.0

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tailsched.curves import COLUMNS, read_curve, summarize, write_curve
-from tailsched.mgn.tally import BINS, bin_of, count, create_tally, edges
+from tailsched.mgn.tally import bin_of, count, create_tally
+from tailsched.records import BINS, edges
 from tailsched.runs import plan, run_shards
 from tailsched.settings import Setting
 from tailsched.tails.estimates import count_interval, mean_over_shards, percentile, tail_at_edges

@@ -12,9 +12,10 @@ import reference
 from tailsched import mgn
 from tailsched.curves import summarize
 from tailsched.runs import plan, run_shards
+from tailsched.sampling import fill_arrivals
 from tailsched.settings import Setting
 from tailsched.sizes import parse_sizes
-from tailsched.streams import PURPOSES, fill_arrivals, stream
+from tailsched.streams import PURPOSES, stream
 from tailsched.theory import erlang, single_server
 
 FALSE_ALARM = 1e-4

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tailsched import files
-from tailsched.plotting import style, tables
+from tailsched.plotting import style
 from tailsched.plotting.normalized_tail import (
     bound_label,
     draw_normalized_tails,

@@ -15,7 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tailsched import sizes as module
+from tailsched import sampling as module
+from tailsched import sizes
+from tailsched.sampling import draw_size, fill_sizes
 from tailsched.sizes import (
     BoundedPareto,
     Deterministic,
@@ -27,8 +29,6 @@ from tailsched.sizes import (
     MixedErlang,
     Pareto,
     Weibull,
-    draw_size,
-    fill_sizes,
     parse_sizes,
 )
 
@@ -529,7 +529,7 @@ SAMPLERS = {
     module.MIXED_ERLANG: module._draw_mixed_erlang,
     module.WEIBULL: module._draw_weibull,
     module.LOGNORMAL: module._draw_lognormal,
-    module.DISCRETE: module._draw_discrete,
+    sizes.DISCRETE: module._draw_discrete,
 }
 EXTREME = [
     "pareto:1.0000001",

@@ -17,7 +17,16 @@ PACKAGE = Path(__file__).parent
 
 #: What decides the result of a simulation, relative to the package: the jitted code and its callers.
 #: workflow/rules/simulate.smk declares these files as inputs, so that an edited kernel simulates anew.
-KERNEL_SOURCES = ("_jit.py", "sizes.py", "streams.py", "mgn/*.py", "tails/shards.py")
+KERNEL_SOURCES = (
+    "_jit.py",
+    "records.py",
+    "runs.py",
+    "sampling.py",
+    "sizes.py",
+    "streams.py",
+    "mgn/*.py",
+    "tails/shards.py",
+)
 
 
 def kernel_files(package=PACKAGE):

@@ -131,6 +131,7 @@ def trace(arguments):
 def simulate(arguments):
     """Simulate a setting and print estimates with intervals."""
     from tailsched import curves, runs
+    from tailsched.report import report
 
     setting = _setting(arguments)
     seed = _whole("seed", arguments.seed, 0)
@@ -151,7 +152,7 @@ def simulate(arguments):
     if arguments.json:
         print(json.dumps(summary, indent=1, allow_nan=False))
     else:
-        print(runs.report(summary))
+        print(report(summary))
 
 
 def shard(arguments):

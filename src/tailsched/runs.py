@@ -1,6 +1,5 @@
-"""Running the shards of a setting, on one core or several, with progress; and a report for people."""
+"""Running the shards of a setting, on one core or several, with progress."""
 
-import math
 import multiprocessing
 import sys
 import time
@@ -9,7 +8,8 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from tailsched.tails.shards import default_warm_up, run_shard
+from tailsched.streams import PURPOSES, stream
+from tailsched.tails.shards import Shard
 
 
 class Work(NamedTuple):
@@ -18,6 +18,11 @@ class Work(NamedTuple):
     index: int
     arrivals: int
     warm_up: int
+
+
+def default_warm_up(arrivals):
+    """Return the number of arrivals dropped at the start of a shard of `arrivals`: a tenth, at most 1e6."""
+    return min(arrivals // 10, 10**6)
 
 
 def plan(arrivals, shards, warm_up=None):
@@ -36,20 +41,28 @@ def plan(arrivals, shards, warm_up=None):
 
 
 def progress_bar(arrivals, label):
-    """Return a progress bar on standard error, silent if that is not a terminal."""
+    """Return a progress bar on standard error, for work of more than a second; sparing if in a log."""
+    terminal = sys.stderr.isatty()
     return tqdm(
-        total=arrivals, desc=label, unit=" arrivals", unit_scale=True, mininterval=0.5, leave=False,
-        disable=not sys.stderr.isatty(), file=sys.stderr,
+        total=arrivals, desc=label, unit=" arrivals", unit_scale=True, delay=1.0, leave=False,
+        mininterval=0.5 if terminal else 30.0, file=sys.stderr,
     )  # fmt: skip
 
 
 def run_one(setting, name, seed, work, times=(), progress=None):
-    """Simulate one shard; return a `tailsched.tails.shards.Shard`."""
+    """Simulate one shard of the curve `name`; return a `tailsched.tails.shards.Shard`."""
+    from tailsched import mgn
+
     simulator, parameters = setting.simulator()
-    return run_shard(
-        simulator, setting.servers, setting.lam, setting.sizes, parameters,
-        seed=seed, name=name, index=work.index, arrivals=work.arrivals, warm_up=work.warm_up,
-        times=times, progress=progress,
+    streams = tuple(stream(seed, name, work.index, purpose) for purpose in PURPOSES)
+    run = mgn.simulate(
+        simulator, setting.servers, setting.lam, setting.sizes, work.arrivals - work.warm_up, work.warm_up,
+        streams, times, progress=progress, **parameters,
+    )  # fmt: skip
+    tally = run.tally
+    return Shard(
+        tally.responses, tally.sizes, tally.times, tally.exceed, tally.outgrow,
+        run.totals, run.span, run.seen, run.arrivals,
     )  # fmt: skip
 
 
@@ -87,52 +100,3 @@ def run_shards(setting, name, seed, works, times=(), cores=1):
             except KeyboardInterrupt:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-
-
-def _show(entry, digits=6):
-    if entry["estimate"] is None:
-        return f"not given: {entry['note']}"
-    text = f"{entry['estimate']:.{digits}g}"
-    if entry.get("low") is not None:
-        text += (
-            f"  [{entry['low']:.{digits}g}, {entry['high']:.{digits}g}]"
-            if entry.get("high") is not None
-            else ""
-        )
-    return text + (f"  ({entry['note']})" if entry.get("note") else "")
-
-
-def report(summary):
-    """Return a report of a summary (see `tailsched.curves.summarize`) as text; intervals are at 95 %."""
-    held = summary["identities"]
-    lines = [
-        f"{summary['label']}: {summary['servers']} servers, load {summary['load']:g}, "
-        f"sizes {summary['sizes']}, lam {summary['arrival_rate']:.6g}"
-        + (f", threshold {float(summary['threshold']):.6g}" if summary["threshold"] is not None else ""),
-        f"{summary['counted_jobs']} jobs counted in {summary['shards']} shards, {summary['warm_up']} "
-        f"arrivals of each dropped as warm-up; seed {summary['seed']}",
-        "",
-        f"E[T]          {_show(summary['mean_response'])}",
-        f"E[jobs]       {_show(summary['mean_jobs'])}",
-        f"E[busy]       {_show(summary['mean_busy'])}",
-        *(f"{entry['p']:g} %".ljust(14) + _show(entry) for entry in summary["quantiles"]),
-        "",
-        f"normalized tail P[T > t] / P[S > {summary['benchmark_rate']:.6g} t]"
-        + (f", limit {summary['limit']}" if summary["limit"] is not None else ""),
-        f"{'t':>12} {'P[T > t]':>12} {'std. error':>12} {'normalized':>12} {'low':>10} {'high':>10}",
-    ]
-    for row in summary["tail"]:
-        numbers = [row[key] for key in ("estimate", "se", "normalized", "normalized_low", "normalized_high")]
-        cells = ["-" if x is None else f"{x:.4g}" for x in numbers]
-        lines.append(
-            f"{row['t']:>12.6g} {cells[0]:>12} {cells[1]:>12} {cells[2]:>12} {cells[3]:>10} {cells[4]:>10}"
-        )
-    lines += [
-        "",
-        f"checks: Little's law {held['little'] or math.nan:.9f}, "
-        f"busy servers / load {held['busy']['estimate']:.6f}, "
-        f"T < S: {held['responses_below_size']} jobs, servers idle with work {held['idle_with_work']:.3g}",
-    ]
-    if not held["stationary"]:
-        lines.append(f"NOT STATIONARY YET: the final backlog is {held['drift']:.2f} times its average")
-    return "\n".join(lines)

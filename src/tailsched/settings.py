@@ -14,7 +14,6 @@ A policy is written in one string, ``name:option=value,...``, the same on the co
 from dataclasses import dataclass
 from functools import cached_property
 
-from tailsched import mgn
 from tailsched.sizes import Sizes, check_number, parse_sizes
 from tailsched.theory import limits, thresholds
 from tailsched.theory.bounds import arrival_rate, benchmark_rate, check_system
@@ -105,6 +104,8 @@ class Policy:
 
     def simulator(self, threshold=None):
         """Return the policy's class in `tailsched.mgn` and its parameters, given a resolved threshold."""
+        from tailsched import mgn
+
         if self.name == "sek":
             original = self.option("sek-size") == "original"
             return mgn.SEK, {"epsilon": self.option("epsilon"), "original": original}

@@ -9,8 +9,6 @@ import hashlib
 
 import numpy as np
 
-from tailsched._jit import njit
-
 PURPOSES = ("arrivals", "sizes")
 
 
@@ -27,12 +25,3 @@ def stream(seed: int, name: str, shard: int, purpose: str) -> np.random.Generato
     words = np.frombuffer(hashlib.sha256(name.encode()).digest(), "<u4")
     key = (*(int(word) for word in words), shard, PURPOSES.index(purpose))
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))
-
-
-@njit
-def fill_arrivals(rng, rate, clock, out):
-    """Fill `out` with the next arrival times of a Poisson process of the given rate, after `clock`."""
-    mean = 1.0 / rate
-    for i in range(out.size):
-        clock += mean * rng.standard_exponential()
-        out[i] = clock

@@ -18,41 +18,14 @@ import numpy as np
 from tailsched._jit import KERNEL, njit
 from tailsched.mgn.policy import arrive, busy, create_pool, depart, grow, next_event, settle
 from tailsched.mgn.tally import Tally, count, create_tally
-from tailsched.sizes import fill_sizes
-from tailsched.streams import fill_arrivals
+from tailsched.records import Totals
+from tailsched.sampling import fill_arrivals, fill_sizes
 
 #: Arrivals in one call of the compiled loop.
 BLOCK = 1 << 16
 
 #: The clock is moved back to 0 when it passes this many mean sizes.
 EPOCH = 1 << 20
-
-
-class Totals(NamedTuple):
-    """Sums over a stretch of the path.
-
-    `counted` jobs with total `response` and total size `work`; `short` is the number of them with a
-    response below their size by more than rounding, which must be 0; `longest` is the longest response.
-    `jobs`, `busy` and `idle` are integrals over time of the jobs present, the busy servers, and the servers
-    idle while jobs wait. `early` is the time that jobs of before the window spent inside it, `late` the time
-    that counted jobs spent after it: `jobs` = `response` + `early` - `late`, up to rounding.
-    """
-
-    counted: int = 0
-    short: int = 0
-    response: float = 0.0
-    work: float = 0.0
-    longest: float = 0.0
-    jobs: float = 0.0
-    busy: float = 0.0
-    idle: float = 0.0
-    early: float = 0.0
-    late: float = 0.0
-
-    def plus(self, other):
-        """Return the sums over both stretches."""
-        longest = max(self.longest, other.longest)
-        return Totals(*(a + b for a, b in zip(self, other, strict=True)))._replace(longest=longest)
 
 
 @njit(**KERNEL)

@@ -1,9 +1,6 @@
 """What is kept of the responses: histograms that merge exactly, and exact counts at chosen times.
 
-Bin i of a histogram holds the values x with ``edges[i] < x <= edges[i + 1]``, so that the sum of the counts
-from bin i on is the number of values *greater than* ``edges[i]``, atoms included. Edges are 2^(1/128)-like
-steps: every power of two from 2^-40 to 2^60 is divided into 128 equal parts, and the bin is read off the
-exponent and the leading bits of the mantissa. The first and the last bin also take what lies beyond.
+The bins are those of `tailsched.records.edges`.
 """
 
 from typing import NamedTuple
@@ -11,20 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tailsched._jit import inlined
+from tailsched.records import BINS, LOWEST_EXPONENT, MANTISSA_BITS
 
-MANTISSA_BITS = 7
-LOWEST_EXPONENT, HIGHEST_EXPONENT = -40, 60
-BINS = (HIGHEST_EXPONENT - LOWEST_EXPONENT) << MANTISSA_BITS
 _SHIFT = 52 - MANTISSA_BITS
 _OFFSET = (LOWEST_EXPONENT + 1023) << MANTISSA_BITS
-
-
-def edges():
-    """Return the ``BINS + 1`` edges of the histogram's bins."""
-    steps = np.arange(BINS + 1)
-    exponent = LOWEST_EXPONENT + (steps >> MANTISSA_BITS)
-    mantissa = 1.0 + (steps % (1 << MANTISSA_BITS)) / (1 << MANTISSA_BITS)
-    return np.ldexp(mantissa, exponent)
 
 
 @inlined

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from tailsched.mgn.tally import BINS, MANTISSA_BITS, edges
+from tailsched.records import BINS, MANTISSA_BITS, edges
 
 LEVEL = 0.95
 

@@ -10,10 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tailsched import mgn
 from tailsched.files import replacing
-from tailsched.mgn.tally import BINS
-from tailsched.streams import PURPOSES, stream
+from tailsched.records import BINS, Totals
 
 
 class Shard(NamedTuple):
@@ -23,7 +21,7 @@ class Shard(NamedTuple):
     ----------
     responses, sizes : (BINS,) int64 histograms of the counted jobs
     times, exceed, outgrow : (k,) extra times t, jobs with T > t, jobs with S > t
-    totals : sums, see `tailsched.mgn.Totals`
+    totals : sums, see `tailsched.records.Totals`
     span : window of time in which the counted jobs arrived
     seen : jobs that the last counted arrival found in the system
     arrivals : all arrivals simulated
@@ -34,30 +32,10 @@ class Shard(NamedTuple):
     times: np.ndarray
     exceed: np.ndarray
     outgrow: np.ndarray
-    totals: mgn.Totals
+    totals: Totals
     span: float
     seen: int
     arrivals: int
-
-
-def default_warm_up(arrivals):
-    """Return the number of arrivals dropped at the start of a shard of `arrivals`: a tenth, at most 1e6."""
-    return min(arrivals // 10, 10**6)
-
-
-def run_shard(
-    policy, n, lam, sizes, parameters, *, seed, name, index, arrivals, warm_up, times=(), progress=None
-):
-    """Simulate one shard of `arrivals` arrivals, of which the first `warm_up` are not counted."""
-    streams = tuple(stream(seed, name, index, purpose) for purpose in PURPOSES)
-    run = mgn.simulate(
-        policy, n, lam, sizes, arrivals - warm_up, warm_up, streams, times, progress=progress, **parameters
-    )
-    tally = run.tally
-    return Shard(
-        tally.responses, tally.sizes, tally.times, tally.exceed, tally.outgrow,
-        run.totals, run.span, run.seen, run.arrivals,
-    )  # fmt: skip
 
 
 def save(path, shard):
@@ -76,7 +54,7 @@ def load(path):
         with open(path, "rb") as binary, np.load(binary) as file:
             arrays = {key: file[key] for key in file.files}
         numbers = json.loads(str(arrays.pop("numbers")))
-        shard = Shard(**arrays, **{**numbers, "totals": mgn.Totals(**numbers["totals"])})
+        shard = Shard(**arrays, **{**numbers, "totals": Totals(**numbers["totals"])})
     except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise ValueError(f"shard file {path} cannot be read ({error}): delete it and run again") from None
     if shard.responses.size != BINS or shard.responses.sum() != shard.totals.counted:

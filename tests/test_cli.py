@@ -284,7 +284,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path):
         "import sys, signal, threading, os, tailsched.cli as c, tailsched.runs as r\n"
         "r.run_one = lambda *a: os.kill(os.getpid(), signal.SIGINT) or __import__('time').sleep(9)\n"
         "c.main(sys.argv[1:])",
-        "shard", *SETTING, "--curve", "x", "--index", "0", "--arrivals", "1000", "--warm-up", "0",
+        "shard", *SETTING, "--curve", "x", "--shards", "0-0", "--arrivals", "1000", "--warm-up", "0",
         "--seed", "1", "-o", str(tmp_path / "0.npz"),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)

@@ -95,10 +95,9 @@ def test_tails_are_above_the_sizes_and_fall():
 def test_a_shard_file_is_whole_or_refused(tmp_path):
     _, shards = shards_of(arrivals=20_000, times=[2.0])
     path = tmp_path / "0.npz"
-    save(path, shards[0])
-    read = load(path)
-    for ours, theirs in zip(shards[0], read, strict=True):
-        assert np.array_equal(ours, theirs)
+    save(path, shards)
+    for ours, theirs in zip(shards, load(path), strict=True):
+        assert all(np.array_equal(*fields) for fields in zip(ours, theirs, strict=True))
     whole = path.read_bytes()
     for broken in (whole[: len(whole) // 2], b"", b"nonsense"):
         path.write_bytes(broken)

@@ -155,22 +155,24 @@ def simulate(arguments):
         print(report(summary))
 
 
+def _indexes(text):
+    """Return the range of shards that ``FIRST-LAST``, or one index, stands for."""
+    first, _, last = text.partition("-")
+    first = _whole("shards", first, 0)
+    return range(first, _whole("shards", last or str(first), first) + 1)
+
+
 def shard(arguments):
-    """Simulate one shard of a curve and write it to a file."""
+    """Simulate some of the shards of a curve and write them to a file."""
     from tailsched import runs
     from tailsched.tails import shards
 
     setting = _setting(arguments)
-    work = runs.Work(
-        _whole("index", arguments.index, 0),
-        _whole("arrivals", arguments.arrivals, 1),
-        _whole("warm-up", arguments.warm_up, 0),
-    )
+    arrivals, warm_up = _whole("arrivals", arguments.arrivals, 1), _whole("warm-up", arguments.warm_up, 0)
+    works = [runs.Work(index, arrivals, warm_up) for index in _indexes(arguments.shards)]
     seed = _whole("seed", arguments.seed, 0)
     times = _times(arguments.times) if arguments.times else []
-    with runs.progress_bar(work.arrivals, arguments.curve) as bar:
-        result = runs.run_one(setting, arguments.curve, seed, work, times, bar.update)
-    shards.save(arguments.output, result)
+    shards.save(arguments.output, runs.run_shards(setting, arguments.curve, seed, works, times))
 
 
 def merge(arguments):
@@ -179,7 +181,7 @@ def merge(arguments):
     from tailsched.tails import shards
 
     setting = _setting(arguments)
-    loaded = [shards.load(path) for path in arguments.shards]
+    loaded = [shard for path in arguments.shards for shard in shards.load(path)]
     curves.write_curve(Path(arguments.output), arguments.curve, setting, loaded)
 
 
@@ -210,9 +212,9 @@ def make_parser():
     command = commands.add_parser("shard", help=shard.__doc__, description=shard.__doc__)
     _setting_arguments(command)
     command.add_argument("--curve", required=True, help="the curve's name, which chooses the random streams")
-    command.add_argument("--index", required=True, help="the shard's index, from 0")
-    command.add_argument("--arrivals", required=True)
-    command.add_argument("--warm-up", required=True)
+    command.add_argument("--shards", required=True, metavar="FIRST-LAST", help="indexes, from 0")
+    command.add_argument("--arrivals", required=True, help="of each shard, warm-up included")
+    command.add_argument("--warm-up", required=True, metavar="JOBS")
     command.add_argument("--seed", required=True)
     command.add_argument("--times")
     command.add_argument("-o", "--output", required=True, metavar="SHARD.npz")

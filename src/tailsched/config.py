@@ -33,6 +33,7 @@ def _explain(error):
         "type": "of type {}",
         "minimum": "at least {}",
         "maximum": "at most {}",
+        "exclusiveMinimum": "above {}",
         "pattern": "of the form {}",
     }
     rule = rules.get(error.validator, error.validator + " {}").format(error.validator_value)
@@ -70,6 +71,8 @@ def check(config: dict, schema: Path) -> dict[str, Curve]:
         raise ValueError(_explain(jsonschema.exceptions.best_match(errors)))
     with _named("warm_up"):
         plan(config["arrivals"], config["shards"], config["warm_up"])
+    if config["arrivals"] % config["shards"]:
+        raise ValueError(f"arrivals = {config['arrivals']}: must be a multiple of shards, {config['shards']}")
     curves = {}
     for key, values in config["settings"].items():
         system = values["servers"], values["load"], values["sizes"]
@@ -94,6 +97,9 @@ def check(config: dict, schema: Path) -> dict[str, Curve]:
     return curves
 
 
-def works(config: dict) -> list[Work]:
-    """Return the shards of a curve."""
-    return plan(config["arrivals"], config["shards"], config["warm_up"])
+def batches(config: dict) -> dict[str, Work]:
+    """Return the jobs of a curve: from ``FIRST-LAST``, indexes of shards, to the work of each of them."""
+    shards, most = config["shards"], config["shards_per_job"]
+    work = plan(config["arrivals"], shards, config["warm_up"])[-1]
+    starts = range(0, shards, most)
+    return {f"{first}-{min(first + most, shards) - 1}": work for first in starts}

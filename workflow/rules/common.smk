@@ -14,14 +14,14 @@ except ValueError as error:
     print(f"config: {error}", file=sys.stderr)
     sys.exit(2)
 
-WORKS = configuration.works(config)
+BATCHES = configuration.batches(config)
 SPLIT = f"{config['results']}/split"
 
 
 wildcard_constraints:
     setting="[a-z0-9.-]+",
     curve="[a-z0-9.-]+",
-    index="[0-9]+",
+    shards="[0-9]+-[0-9]+",
 
 
 def curve_of(wildcards):

@@ -1,4 +1,4 @@
-# Simulation: one job is one shard of one curve; the shards of a curve are merged.
+# Simulation: one job is some shards of one curve; the shards of a curve are merged.
 
 from tailsched._jit import kernel_files
 
@@ -7,24 +7,25 @@ rule shard:
     input:
         kernels=[os.path.relpath(path) for path in kernel_files()],
     output:
-        f"{SPLIT}/shards/{{setting}}/{{curve}}/{{index}}.npz",
+        f"{SPLIT}/shards/{{setting}}/{{curve}}/{{shards}}.npz",
     log:
-        f"{SPLIT}/logs/shards/{{setting}}/{{curve}}/{{index}}.log",
+        f"{SPLIT}/logs/shards/{{setting}}/{{curve}}/{{shards}}.log",
     params:
         system=lambda wildcards: system_flags(curve_of(wildcards).resolved, curve_of(wildcards).setting),
         work=lambda wildcards: [
-            "--arrivals", str(WORKS[int(wildcards.index)].arrivals),
-            "--warm-up", str(WORKS[int(wildcards.index)].warm_up),
+            "--arrivals", str(BATCHES[wildcards.shards].arrivals),
+            "--warm-up", str(BATCHES[wildcards.shards].warm_up),
             "--seed", str(config["seed"]),
+            "--times", ",".join(map(str, config["times"])),
         ],  # fmt: skip
     shell:
-        "{PYTHON:q} -m tailsched shard --curve {wildcards.setting}/{wildcards.curve} --index {wildcards.index}"
+        "{PYTHON:q} -m tailsched shard --curve {wildcards.setting}/{wildcards.curve} --shards {wildcards.shards}"
         " {params.system:q} {params.work} -o {output:q} > {log:q} 2>&1"
 
 
 rule merge:
     input:
-        expand(f"{SPLIT}/shards/{{{{setting}}}}/{{{{curve}}}}/{{index}}.npz", index=range(len(WORKS))),
+        expand(f"{SPLIT}/shards/{{{{setting}}}}/{{{{curve}}}}/{{shards}}.npz", shards=BATCHES),
     output:
         csv=f"{SPLIT}/curves/{{setting}}/{{curve}}.csv",
         json=f"{SPLIT}/curves/{{setting}}/{{curve}}.json",

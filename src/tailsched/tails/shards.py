@@ -13,6 +13,8 @@ import numpy as np
 from tailsched.files import replacing
 from tailsched.records import BINS, Totals
 
+ARRAYS = ("responses", "sizes", "times", "exceed", "outgrow")
+
 
 class Shard(NamedTuple):
     """Counts and sums of one shard.
@@ -38,25 +40,29 @@ class Shard(NamedTuple):
     arrivals: int
 
 
-def save(path, shard):
-    """Write a shard to a ``.npz`` file."""
-    numbers = {key: getattr(shard, key) for key in ("totals", "span", "seen", "arrivals")}
-    arrays = {key: field for key, field in shard._asdict().items() if key not in numbers}
-
-    text = json.dumps({**numbers, "totals": shard.totals._asdict()})
+def save(path, shards):
+    """Write shards with the same times to one ``.npz`` file."""
+    numbers = [
+        {key: getattr(shard, key) for key in ("totals", "span", "seen", "arrivals")} for shard in shards
+    ]
+    text = json.dumps([{**entry, "totals": entry["totals"]._asdict()} for entry in numbers])
+    arrays = {key: np.stack([getattr(shard, key) for shard in shards]) for key in ARRAYS}
     with replacing(path) as temporary, open(temporary, "wb") as file:
         np.savez_compressed(file, numbers=np.array(text), **arrays)
 
 
 def load(path):
-    """Read a shard; raise ValueError, with the file's name, unless it is whole."""
+    """Return the shards in a file; raise ValueError, with the file's name, unless it is whole."""
     try:
         with open(path, "rb") as binary, np.load(binary) as file:
-            arrays = {key: file[key] for key in file.files}
-        numbers = json.loads(str(arrays.pop("numbers")))
-        shard = Shard(**arrays, **{**numbers, "totals": Totals(**numbers["totals"])})
+            arrays = {key: file[key] for key in ARRAYS}
+            numbers = json.loads(str(file["numbers"]))
+        shards = [
+            Shard(**dict(zip(ARRAYS, fields, strict=True)), **{**entry, "totals": Totals(**entry["totals"])})
+            for entry, *fields in zip(numbers, *arrays.values(), strict=True)
+        ]
     except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise ValueError(f"shard file {path} cannot be read ({error}): delete it and run again") from None
-    if shard.responses.size != BINS or shard.responses.sum() != shard.totals.counted:
+    if any(shard.responses.size != BINS or shard.responses.sum() != shard.totals.counted for shard in shards):
         raise ValueError(f"shard file {path} does not add up: delete it and run again")
-    return shard
+    return shards

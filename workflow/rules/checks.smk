@@ -1,9 +1,11 @@
 # Checks: each script in paper_checks/ writes its rows with their verdicts, and fails if one of them fails.
 
+REFERENCE = "reference/split/figures"
+
 
 rule checks:
     input:
-        multiext(f"{SPLIT}/checks/identities", ".csv", ".md"),
+        expand(f"{SPLIT}/checks/{{check}}.{{kind}}", check=["identities", "reference"], kind=["csv", "md"]),
 
 
 rule identities:
@@ -17,4 +19,20 @@ rule identities:
     params:
         stem=stem,
     shell:
-        "{PYTHON:q} {input.module:q} -o {params.stem:q} {input.summaries:q} > {log:q} 2>&1"
+        "{PYTHON:q} {input.module:q} -o {params.stem:q} {input.summaries:q} 2>&1 | tee {log:q}"
+
+
+rule reference:
+    input:
+        module="paper_checks/reference.py",
+        figures=expand(f"{SPLIT}/figures/{{figure}}.csv", figure=config["figures"]),
+        reference=[file for file in expand(f"{REFERENCE}/{{figure}}.csv", figure=config["figures"]) if os.path.exists(file)],
+    output:
+        multiext(f"{SPLIT}/checks/reference", ".csv", ".md"),
+    log:
+        f"{SPLIT}/logs/checks/reference.log",
+    params:
+        stem=stem,
+        folder=REFERENCE,
+    shell:
+        "{PYTHON:q} {input.module:q} --reference {params.folder:q} -o {params.stem:q} {input.figures:q} 2>&1 | tee {log:q}"

@@ -1,6 +1,6 @@
 # Figures: the diagrams and the sample path, which need no curves, and the normalized tails.
 
-STYLE = [f"src/tailsched/plotting/{name}.py" for name in ("style", "normalized_tail", "curve_figures", "diagrams")]
+STYLE = "src/tailsched/plotting/style.py"
 DRAWINGS = {
     "fig01": "fig01_split",
     "fig02": "fig02_reductions",
@@ -19,7 +19,7 @@ rule figures:
 rule drawing:
     input:
         module=lambda wildcards: f"figures/{DRAWINGS[wildcards.figure]}.py",
-        style=STYLE,
+        style=[STYLE, "src/tailsched/plotting/diagrams.py"],
         kernels=lambda wildcards: rules.shard.input.kernels if wildcards.figure == "fig03" else [],
     output:
         multiext(f"{SPLIT}/figures/{{figure}}", ".pdf", ".png", ".csv"),
@@ -30,13 +30,13 @@ rule drawing:
     params:
         stem=stem,
     shell:
-        "{PYTHON:q} {input.module:q} -o {params.stem:q} > {log:q} 2>&1"
+        "{PYTHON:q} {input.module:q} -o {params.stem:q} 2>&1 | tee {log:q}"
 
 
 rule normalized_tail:
     input:
         module=lambda wildcards: f"figures/{config['figures'][wildcards.figure]['module']}.py",
-        style=STYLE,
+        style=[STYLE, *(f"src/tailsched/plotting/{name}.py" for name in ("normalized_tail", "curve_figures"))],
         curves=lambda wildcards: files_of(curves_in(wildcards.figure), "csv"),
         summaries=lambda wildcards: files_of(curves_in(wildcards.figure), "json"),
     output:
@@ -49,4 +49,4 @@ rule normalized_tail:
         stem=stem,
         mark=config["mark"],
     shell:
-        "{PYTHON:q} {input.module:q} --mark {params.mark:q} -o {params.stem:q} {input.curves:q} > {log:q} 2>&1"
+        "{PYTHON:q} {input.module:q} --mark {params.mark:q} -o {params.stem:q} {input.curves:q} 2>&1 | tee {log:q}"

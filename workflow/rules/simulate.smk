@@ -20,7 +20,7 @@ rule shard:
         ],  # fmt: skip
     shell:
         "{PYTHON:q} -m tailsched shard --curve {wildcards.setting}/{wildcards.curve} --shards {wildcards.shards}"
-        " {params.system:q} {params.work} -o {output:q} > {log:q} 2>&1"
+        " {params.system:q} {params.work} -o {output:q} 2>&1 | tee {log:q}"
 
 
 rule merge:
@@ -35,4 +35,4 @@ rule merge:
         system=lambda wildcards: system_flags(curve_of(wildcards).given, curve_of(wildcards).setting),
     shell:
         "{PYTHON:q} -m tailsched merge --curve {wildcards.setting}/{wildcards.curve}"
-        " {params.system:q} {input:q} -o {output.csv:q} > {log:q} 2>&1"
+        " {params.system:q} {input:q} -o {output.csv:q} 2>&1 | tee {log:q}"

@@ -17,7 +17,7 @@ rule table1:
     params:
         stem=stem,
     shell:
-        "{PYTHON:q} {input.module:q} -o {params.stem:q} > {log:q} 2>&1"
+        "{PYTHON:q} {input.module:q} -o {params.stem:q} 2>&1 | tee {log:q}"
 
 
 rule table2:
@@ -33,4 +33,4 @@ rule table2:
     params:
         stem=stem,
     shell:
-        "{PYTHON:q} {input.module:q} -o {params.stem:q} --curves {input.curves:q} > {log:q} 2>&1"
+        "{PYTHON:q} {input.module:q} -o {params.stem:q} --curves {input.curves:q} 2>&1 | tee {log:q}"

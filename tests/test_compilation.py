@@ -54,6 +54,25 @@ def test_an_edited_helper_gives_the_new_value(tmp_path):
     assert not list(copy.rglob("*.nbi"))
 
 
+def test_an_edited_policy_of_another_module_gives_the_new_value(tmp_path):
+    """A policy of the user's own is compiled anew in each process, and leaves nothing in the cache."""
+    module = tmp_path / "mine.py"
+    text = (PACKAGE / "mgn" / "fcfs.py").read_text()
+    script = (
+        "import mine; from tailsched import mgn; print(mgn.completions(mine.FCFS, 1, [0.0, 0.0], [1.0, 2.0]))"
+    )
+    cache = tmp_path / "cache"
+    places = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(cache)}
+    places["PYTHONDONTWRITEBYTECODE"] = "1"
+    for factor, expected in (("1.0", "[1. 3.]"), ("2.0", "[2. 6.]")):
+        module.write_text(text.replace("now + pool", f"now + {factor} * pool"))
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=places, capture_output=True, text=True, timeout=120
+        )
+        assert done.stdout.strip() == expected, done.stderr
+    assert not list(cache.rglob("*run_block*"))
+
+
 def test_the_hash_covers_every_file_with_compiled_code():
     holding = {
         path

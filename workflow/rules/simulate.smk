@@ -6,6 +6,7 @@ from tailsched._jit import kernel_files
 rule shard:
     input:
         kernels=[os.path.relpath(path) for path in kernel_files()],
+        sizes=lambda wildcards: getattr(curve_of(wildcards).setting.sizes, "path", []),
     output:
         f"{SPLIT}/shards/{{setting}}/{{curve}}/{{shards}}.npz",
     log:

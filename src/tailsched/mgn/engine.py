@@ -11,8 +11,10 @@ short one. Counters are 64-bit integers.
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
+import numba
 import numpy as np
 
 from tailsched._jit import KERNEL, njit
@@ -111,6 +113,17 @@ def run_block(
     return state, present, clock, totals
 
 
+@lru_cache
+def loop_for(policy):
+    """Return the compiled loop for a policy class.
+
+    The compile cache is named by the package's own sources: what is compiled for a policy of another module
+    stays out of it, or an edit of that module would go unseen.
+    """
+    ours = policy.__module__.startswith("tailsched.") or not hasattr(run_block, "py_func")
+    return run_block if ours else numba.njit(run_block.py_func, **KERNEL)
+
+
 class Engine:
     """An M/G/n under one policy, fed with blocks of arrivals.
 
@@ -136,6 +149,7 @@ class Engine:
         self.capacity = 1024
         self.pool = create_pool(self.capacity)
         self.policy, self.state = policy.create(n, self.capacity, **parameters)
+        self.loop = loop_for(policy)
         self.clock = self.origin = self.begin = 0.0
         self.end = np.inf
         self.present = 0
@@ -158,7 +172,7 @@ class Engine:
             self.pool, self.policy = (grow(it, self.capacity, larger) for it in (self.pool, self.policy))
             self.capacity = larger
         unit = 4 * np.finfo(float).eps * self.epoch
-        self.state, self.present, self.clock, totals = run_block(
+        self.state, self.present, self.clock, totals = self.loop(
             self.policy, self.state, self.pool, self.tally, self.n, self.present, self.clock, self.origin,
             arrivals, sizes, number, window, unit, self.begin, self.end, until,
         )  # fmt: skip

@@ -23,22 +23,25 @@ ALLOWED = 4.0
 
 
 def tails(path):
-    """Return the tails in a figure's CSV: from a curve to its (x, normalized, low, high) array."""
+    """Return the tails in a figure's CSV: from a curve to its (t, normalized, low, high) array."""
     curves = {}
     with open(path, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             if row["kind"] == "tail":
-                numbers = [float(row[key] or "nan") for key in ("x", "normalized", "low", "high")]
+                numbers = [
+                    float(row[key] or "nan")
+                    for key in ("t", "normalized", "normalized_low", "normalized_high")
+                ]
                 curves.setdefault(row["curve"], []).append(numbers)
     return {name: np.array(rows).T for name, rows in curves.items()}
 
 
 def at(curve, t):
     """Return (normalized, half width) of a curve at a time, interpolated between its grid points."""
-    x, normalized, low, high = curve
-    if not x[0] <= t <= x[-1]:
+    grid, normalized, low, high = curve
+    if not grid[0] <= t <= grid[-1]:
         return math.nan, math.nan
-    value, below, above = (float(np.interp(t, x, column)) for column in (normalized, low, high))
+    value, below, above = (float(np.interp(t, grid, column)) for column in (normalized, low, high))
     return value, (above - below) / 2
 
 

@@ -39,8 +39,8 @@ def summary(tmp_path):
 def test_identities_of_a_correct_run_pass(tmp_path, summary):
     done = check("identities.py", summary, "-o", tmp_path / "identities")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert verdicts(tmp_path / "identities.csv") == ["pass"] * 5
-    assert "5 pass, 0 fail, 0 undecided" in (tmp_path / "identities.md").read_text()
+    assert verdicts(tmp_path / "identities.csv") == ["pass"] * 6
+    assert "6 pass, 0 fail, 0 undecided" in (tmp_path / "identities.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,7 @@ def test_identities_of_a_correct_run_pass(tmp_path, summary):
         ("responses_below_size", 1),
         ("little", 1.0 + 1e-6),
         ("idle_with_work", 1e-3),
+        ("work", {"estimate": 1.2, "se": 0.001, "low": 1.19, "high": 1.21}),
         ("busy", {"estimate": 1.2, "se": 0.001, "low": 1.19, "high": 1.21}),
     ],
 )
@@ -63,7 +64,7 @@ def test_a_broken_identity_fails(tmp_path, summary, key, value):
 
 def test_a_wide_interval_decides_nothing(tmp_path, summary):
     content = json.loads(summary.read_text())
-    content["identities"]["busy"] = {"estimate": 1.02, "se": 0.1, "low": 0.8, "high": 1.24}
+    content["identities"]["busy"] = {"estimate": 1.52, "se": 0.1, "low": 1.3, "high": 1.74}
     summary.write_text(json.dumps(content))
     assert check("identities.py", summary, "-o", tmp_path / "identities").returncode == 0
     assert verdicts(tmp_path / "identities.csv").count("undecided") == 1
@@ -76,8 +77,8 @@ def test_a_missing_curve_names_its_rule(tmp_path):
 
 def figure(path, factor=1.0, width=0.01, name="low/split"):
     rows = [
-        ("tail", name, "split", "SPLIT", x, factor, factor - width, factor + width, 1.0)
-        for x in (1.0, 16.0, 256.0, 4096.0, 65536.0)
+        ("tail", name, "split", "SPLIT", t, None, None, factor, factor - width, factor + width, 1.0)
+        for t in (1.0, 16.0, 256.0, 4096.0, 65536.0)
     ]
     path.parent.mkdir(exist_ok=True)
     write_csv(path, COLUMNS, rows)

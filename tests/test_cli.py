@@ -5,12 +5,16 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tailsched import mgn
 from tailsched.cli import main
+from tailsched.sampling import fill_arrivals
+from tailsched.sizes import parse_sizes
+from tailsched.streams import PURPOSES, stream
 
 SETTING = "--policy srpt --servers 3 --load 0.5 --sizes pareto:1.5".split()
 
@@ -91,6 +95,7 @@ def test_trace_of_a_threshold_policy(tmp_path, capsys, options):
         ("arrival,size\n1,0\n", "line 2"),
         ("arrival,size\n1,nan\n", "line 2"),
         ("arrival,size\ninf,1\n", "line 2"),
+        ("arrival,size\n0,1e308\n", "line 2"),
         ("arrival,size\n", "at least one job"),
         ("", "at least one job"),
         (b"\xff\xfe\x00", "CSV"),
@@ -134,16 +139,6 @@ def test_simulate_reports_what_the_contract_names(capsys):
         assert {"estimate", "se", "normalized"} <= set(row)
         assert row["normalized"] == pytest.approx(row["estimate"] * row["t"] ** 3.5)
     assert out["warm_up"] == 1000 and out["counted_jobs"] == 180_000
-
-
-def test_times_are_counted_exactly(capsys):
-    """P[T > t] at a chosen t is a count over all jobs, beside the known P[S > t]."""
-    out = simulate(capsys, *SETTING, "--arrivals", "1e5", "--times", "3.3333", "--warm-up", 0, "--shards", 1)
-    row = out["tail"][0]
-    assert row["samples"] == round(row["samples"])
-    assert row["estimate"] != row["samples"] / out["counted_jobs"]
-    assert abs(row["estimate"] - row["samples"] / out["counted_jobs"]) < 0.01
-    assert row["se"] is None
 
 
 def test_the_one_string_form_means_the_same(capsys):
@@ -253,7 +248,7 @@ BAD = {
         ["--load", "0.8", "--policy", "thresh-split:threshold=100"], "stealing would keep the system stable",
     ),
     "overloaded large side": (["--load", "0.9", "--policy", "thresh-split:threshold=1"], "large server"),
-    "load out of reach": (["--load", "0.8", "--policy", "tags-split:large-load=0.3"], "large_load"),
+    "load out of reach": (["--load", "0.8", "--policy", "tags-split:large-load=0.3"], "large-load"),
     "one server, threshold": (["--servers", "1", "--policy", "thresh-split:threshold=9"], "needs at least 2"),
     "negative seed": (["--seed", "-1"], "seed = '-1'"),
     "arrivals as a word": (["--arrivals", "many"], "arrivals = 'many'"),
@@ -261,6 +256,12 @@ BAD = {
     "warm-up too long": (["--warm-up", "1000"], "warm-up = 1000"),
     "more shards than jobs": (["--shards", "5000"], "shards = 5000"),
     "no cores": (["--cores", "0"], "cores = '0'"),
+    "too many arrivals": (["--arrivals", "1e20"], "arrivals = '1e20'"),
+    "too many servers": (["--servers", "1e12"], "servers = '1e12'"),
+    "empty times": (["--times", ""], "times = ''"),
+    "no feasible threshold": (
+        ["--servers", "2", "--sizes", "det:1", "--policy", "thresh-split:large-load=0.4"], "no threshold",
+    ),
     "nan time": (["--times", "1,nan"], "times = 'nan'"),
     "unknown flag": (["--speed", "2"], "--speed"),
 }  # fmt: skip
@@ -270,6 +271,41 @@ BAD = {
 def test_bad_input(capsys, name):
     options, part = BAD[name]
     assert part in refused(capsys, "simulate", *SETTING, "--arrivals", "1000", *options)
+
+
+def test_times_are_counted_exactly(capsys, tmp_path):
+    """The number of samples beyond a time is that of the jobs whose response is longer, one by one."""
+    law, jobs = parse_sizes("pareto:1.5"), 100_000
+    streams = tuple(stream(1, "simulate", 0, purpose) for purpose in PURPOSES)
+    run = mgn.simulate(mgn.SRPT, 3, 0.5, law, jobs, 0, streams, keep=True)
+    arrivals = np.empty(jobs)
+    fill_arrivals(stream(1, "simulate", 0, "arrivals"), 0.5, 0.0, arrivals)
+    responses = run.tally.completions - arrivals
+    times = [1.7, 3.3333, 250.0]
+    flags = ["--arrivals", jobs, "--times", ",".join(map(str, times)), "--warm-up", 0, "--shards", 1]
+    rows = simulate(capsys, *SETTING, *flags)["tail"]
+    assert [row["samples"] for row in rows] == [int((responses > t).sum()) for t in times]
+    excess = [
+        int(((responses > t) & (law.sample(stream(1, "simulate", 0, "sizes"), jobs) <= t)).sum())
+        for t in times
+    ]
+    for row, count in zip(rows, excess, strict=True):
+        assert row["estimate"] == pytest.approx(row["t"] ** -1.5 + count / jobs, rel=1e-12)
+        assert row["se"] is None
+
+
+def test_where_output_goes(tmp_path, capsys):
+    """A link keeps its target, a device is written to, and a folder or an empty name is refused by name."""
+    jobs = write_jobs(tmp_path / "jobs.csv", [(0, 1)])
+    target, link = tmp_path / "target.csv", tmp_path / "link.csv"
+    link.symlink_to(target)
+    trace = ["trace", "--policy", "srpt", "--servers", 1, jobs, "-o"]
+    assert run(capsys, *trace, link)[0] == 0
+    assert link.is_symlink() and target.read_text().endswith("0.0,1.0,1.0\n")
+    assert run(capsys, *trace, "/dev/null")[0] == 0 and not Path("/dev/null").is_file()
+    assert str(tmp_path) in refused(capsys, *trace, tmp_path)
+    assert "output = ''" in refused(capsys, *trace, "")
+    assert "jobs.csv/x" in refused(capsys, *trace, jobs / "x")
 
 
 def test_help_states_the_conventions(capsys):

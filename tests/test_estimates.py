@@ -14,8 +14,8 @@ from tailsched.mgn.tally import bin_of, count, create_tally
 from tailsched.records import BINS, edges
 from tailsched.runs import plan, run_shards
 from tailsched.settings import Setting
-from tailsched.tails.estimates import count_interval, mean_over_shards, percentile, tail_at_edges
-from tailsched.tails.shards import load, save
+from tailsched.tails.estimates import Tails, count_interval, mean_over_shards, percentile
+from tailsched.tails.shards import check_same, load, save
 from tailsched.theory import erlang
 
 EDGES = edges()
@@ -62,9 +62,11 @@ def test_merging_is_exact():
     times = [float(EDGES[i]) for i in np.searchsorted(EDGES, [1.5, 4.0, 40.0])]
     _, shards = shards_of(times=times)
     for shard in shards:
-        above = [shard.responses[np.searchsorted(EDGES, t) :].sum() for t in times]
+        above = [shard.responses[np.searchsorted(edges(shard.unit), t) :].sum() for t in times]
         assert above == shard.exceed.tolist()
-        assert [shard.sizes[np.searchsorted(EDGES, t) :].sum() for t in times] == shard.outgrow.tolist()
+        assert [
+            shard.sizes[np.searchsorted(edges(shard.unit), t) :].sum() for t in times
+        ] == shard.outgrow.tolist()
         assert shard.responses.sum() == shard.totals.counted
 
 
@@ -84,7 +86,7 @@ def test_two_policies_see_the_same_jobs():
 
 def test_tails_are_above_the_sizes_and_fall():
     setting, shards = shards_of(arrivals=400_000)
-    tail = tail_at_edges(shards, setting.sizes)
+    tail = Tails.of(shards, setting.sizes).at_edges()
     known = setting.sizes.tail(tail.t)
     assert np.all(tail.estimate >= known) and np.all(tail.low >= known)
     assert np.all((tail.low <= tail.estimate) & (tail.estimate <= tail.high))
@@ -105,6 +107,74 @@ def test_a_shard_file_is_whole_or_refused(tmp_path):
             load(path)
 
 
+def test_shards_of_another_run_are_refused():
+    _, shards = shards_of(times=[2.0])
+    check_same(shards, {"curve": "estimates", "policy": "srpt"})
+    with pytest.raises(ValueError, match="shard 0 is of policy 'srpt', not 'split'"):
+        check_same(shards, {"policy": "split"})
+    with pytest.raises(ValueError, match="twice"):
+        check_same([*shards, shards[1]])
+    for change in ({"seed": 2}, {"sizes": "pareto:2"}, {"arrivals": 120_000, "times": [3.0]}):
+        _, others = shards_of(**{"times": [2.0], **change})
+        with pytest.raises(ValueError, match="merged"):
+            check_same([shards[0], others[1]])
+
+
+@pytest.mark.parametrize("mean", [1e-20, 1e-3, 1e12, 1e40])
+def test_the_unit_of_time_changes_nothing(mean):
+    """The same system in other units of time: the same percentiles and tails, in those units."""
+    entries = []
+    for scale in (1.0, mean):
+        setting, shards = shards_of("srpt", sizes=f"exp:{scale}", times=[3 * scale])
+        summary = summarize(setting, shards)[0]
+        entries.append(
+            [q["estimate"] / scale for q in summary["quantiles"][:4]] + [summary["tail"][0]["estimate"]]
+        )
+        assert summary["identities"]["little"] == pytest.approx(1.0, abs=1e-9)
+    np.testing.assert_allclose(entries[0], entries[1], rtol=0.02)
+
+
+@pytest.mark.parametrize("rho", [1e-2, 1e-4, 1e-8])
+def test_low_loads_lose_no_digits(rho):
+    """The clock passes many epochs in a block's worth of arrivals: responses are still sizes, to rounding."""
+    for policy in ("fcfs", "ps", "split"):
+        setting, shards = shards_of(policy, 1, rho, "exp", 20_000)
+        summary = summarize(setting, shards)[0]
+        assert summary["identities"]["responses_below_size"] == 0
+        assert summary["mean_busy"]["estimate"] == pytest.approx(rho, rel=0.05)
+        assert summary["mean_response"]["estimate"] == pytest.approx(1.0, rel=0.02)
+
+
+def test_an_unseen_excess_has_no_standard_error():
+    setting, shards = shards_of(times=[0.5, 1e4], seed=4)
+    rows = summarize(setting, shards)[0]["tail"]
+    assert rows[0]["estimate"] == 1.0 and rows[0]["se"] == 0.0
+    assert rows[1]["estimate"] == pytest.approx(1e-6) and rows[1]["se"] is None
+    assert rows[1]["low"] < rows[1]["high"] < 1e-3
+
+
+def test_a_cold_start_is_not_called_stationary():
+    """Sixty-four servers at load .99 that start empty, with shards too short to fill them."""
+    setting = Setting.parse("sek:epsilon=20", 64, 0.99, "pareto:1.5")
+    shards = run_shards(setting, "cold", 1, plan(20_000, 20, 100))
+    assert not summarize(setting, shards)[0]["identities"]["stationary"]
+    _, warm = shards_of("fcfs", 3, 0.8, "exp", 400_000, 20)
+    assert summarize(_, warm)[0]["identities"]["stationary"]
+
+
+def test_the_rate_of_service_gives_the_limit_of_srpt():
+    """q = P[N < n] for exponential sizes is Erlang's, and n = 1 has the limit of theory."""
+    setting, shards = shards_of("srpt", arrivals=2_000_000, shards=20)
+    summary = summarize(setting, shards)[0]
+    assert summary["limit_source"] == "measured rate"
+    assert summary["rate"]["estimate"] == pytest.approx(0.78, abs=0.01)
+    assert summary["limit"] == pytest.approx(summary["rate"]["estimate"] ** -1.5)
+    fcfs, shards = shards_of("fcfs", 3, 0.8, "exp", 2_000_000, 20)
+    few = np.mean([shard.totals.few / shard.span for shard in shards])
+    assert few == pytest.approx(1 - erlang.erlang_c(3, 2.4), abs=0.01)
+    assert summarize(*shards_of("srpt", 1))[0]["limit_source"] == "theory"
+
+
 def test_curves_keep_every_digit(tmp_path):
     setting, shards = shards_of()
     path = tmp_path / "curve.csv"
@@ -114,7 +184,8 @@ def test_curves_keep_every_digit(tmp_path):
     _, rows = summarize(setting, shards)
     assert summary["curve"] == "a/b"
     for i, name in enumerate(COLUMNS):
-        assert columns[name].tolist() == [row[i] for row in rows]
+        expected = np.array([row[i] for row in rows], float)  # None becomes nan
+        assert np.array_equal(columns[name], expected, equal_nan=True)
     write_curve(path, "a/b", setting, shards)
     assert first == (path.read_bytes(), path.with_suffix(".json").read_bytes())
     assert {p.name for p in tmp_path.iterdir()} == {"curve.csv", "curve.json"}
@@ -186,7 +257,7 @@ def test_coverage_of_a_far_tail():
 def test_percentiles_of_a_known_law():
     """M/M/1: T is exponential with rate 1 - rho; the interval of each percentile covers, or nearly so."""
     setting, shards = shards_of("fcfs", 1, 0.5, "exp", 4_000_000, 20)
-    tail = tail_at_edges(shards, setting.sizes)
+    tail = Tails.of(shards, setting.sizes).at_edges()
     for p in (50.0, 90.0, 99.0, 99.9, 99.99):
         truth = -2 * np.log(1 - p / 100)
         entry = percentile(p, tail, 3_600_000)

@@ -174,11 +174,11 @@ def test_only_overloaded_small_servers_call_for_work_stealing():
 @pytest.mark.parametrize(
     ("how", "field"),
     [
-        ({"large_load": 0.39}, "large_load"),
-        ({"large_load": 1.0}, "large_load"),
-        ({"large_load": math.nan}, "large_load"),
-        ({"percentile": 100}, "percentile"),
-        ({"percentile": math.nan}, "percentile"),
+        ({"large_load": 0.39}, "large-load"),
+        ({"large_load": 1.0}, "large-load"),
+        ({"large_load": math.nan}, "large-load"),
+        ({"percentile": 100}, "threshold-percentile"),
+        ({"percentile": math.nan}, "threshold-percentile"),
         ({"percentile": 99.99}, "threshold d"),
         ({}, "threshold"),
         ({"large_load": 0.5, "percentile": 99}, "threshold"),

@@ -28,10 +28,26 @@ KERNEL_SOURCES = (
     "tails/shards.py",
 )
 
+#: What decides what is made of the shards of a curve.
+ESTIMATOR_SOURCES = (
+    "curves.py",
+    "files.py",
+    "records.py",
+    "settings.py",
+    "sizes.py",
+    "tails/*.py",
+    "theory/*.py",
+)
+
 
 def kernel_files(package=PACKAGE):
     """Return the sources that decide what a simulation computes, as a sorted list of paths."""
     return sorted(path for pattern in KERNEL_SOURCES for path in package.glob(pattern))
+
+
+def estimator_files(package=PACKAGE):
+    """Return the sources that decide what is made of the shards, as a sorted list of paths."""
+    return sorted(path for pattern in ESTIMATOR_SOURCES for path in package.glob(pattern))
 
 
 def source_hash(package=PACKAGE):

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import sys
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 
 CONVENTIONS = "Servers have speed 1, lam counts all arrivals, T includes service, rho = lam E[S]/n."
@@ -23,14 +24,19 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n")
 
 
-def _whole(label, text, least):
+#: The largest number of arrivals, servers and the like: a counter has 64 bits.
+MOST = 10**18
+
+
+def _whole(label, text, least, most=MOST):
     """Return a whole number, also from forms like 1e8; no float stands between the text and an integer."""
     try:
         value = int(text) if text.lstrip("+-").isdigit() else float(text)
     except ValueError:
         value = math.nan
-    if not (least <= value < math.inf) or value != int(value):
-        raise ValueError(f"{label} = {text!r}: must be a whole number of at least {least}")
+    if not (least <= value <= most) or value != int(value):
+        limit = f"of at least {least}" if value < least or most == math.inf else f"from {least} to {most:.0e}"
+        raise ValueError(f"{label} = {text!r}: must be a whole number {limit}")
     return int(value)
 
 
@@ -91,7 +97,7 @@ def _policy(arguments):
 def _setting(arguments):
     from tailsched.settings import Setting
 
-    servers = _whole("servers", arguments.servers, 1)
+    servers = _whole("servers", arguments.servers, 1, 10**5)
     try:
         load = float(arguments.load)
     except ValueError:
@@ -110,7 +116,7 @@ def trace(arguments):
 
     from tailsched import mgn, traces
 
-    servers = _whole("servers", arguments.servers, 1)
+    servers = _whole("servers", arguments.servers, 1, 10**5)
     policy = _policy(arguments)
     threshold = policy.option("threshold")
     if policy.name in ("thresh-split", "tags-split"):
@@ -134,17 +140,18 @@ def simulate(arguments):
     from tailsched.report import report
 
     setting = _setting(arguments)
-    seed = _whole("seed", arguments.seed, 0)
+    seed = _whole("seed", arguments.seed, 0, math.inf)
     arrivals = _whole("arrivals", arguments.arrivals, 1)
-    shards = min(20, arrivals) if arguments.shards is None else _whole("shards", arguments.shards, 1)
+    shards = min(20, arrivals) if arguments.shards is None else _whole("shards", arguments.shards, 1, 10**4)
     if shards > arrivals:
         raise ValueError(f"shards = {shards}: must be at most the number of arrivals, {arrivals}")
     warm_up = None if arguments.warm_up is None else _whole("warm-up", arguments.warm_up, 0)
-    times = _times(arguments.times) if arguments.times else [setting.sizes.mean * 10**k for k in range(7)]
+    decades = [setting.sizes.mean * 10**k for k in range(7)]
+    times = decades if arguments.times is None else _times(arguments.times)
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     few = arrivals < 5_000_000
     cores = (1 if few else available) if arguments.cores is None else _whole("cores", arguments.cores, 1)
-    plan = runs.plan(arrivals, shards, warm_up)
+    plan = runs.plan(arrivals, shards, warm_up, setting)
     _warn(setting)
     results = runs.run_shards(setting, "simulate", seed, plan, times, cores)
     summary, _ = curves.summarize(setting, results)
@@ -169,9 +176,10 @@ def shard(arguments):
 
     setting = _setting(arguments)
     arrivals, warm_up = _whole("arrivals", arguments.arrivals, 1), _whole("warm-up", arguments.warm_up, 0)
+    runs.plan(arrivals, 1, warm_up)
     works = [runs.Work(index, arrivals, warm_up) for index in _indexes(arguments.shards)]
-    seed = _whole("seed", arguments.seed, 0)
-    times = _times(arguments.times) if arguments.times else []
+    seed = _whole("seed", arguments.seed, 0, math.inf)
+    times = [] if arguments.times is None else _times(arguments.times)
     shards.save(arguments.output, runs.run_shards(setting, arguments.curve, seed, works, times))
 
 
@@ -182,6 +190,7 @@ def merge(arguments):
 
     setting = _setting(arguments)
     loaded = [shard for path in arguments.shards for shard in shards.load(path)]
+    shards.check_same(loaded, {"curve": arguments.curve, **setting.identity})
     curves.write_curve(Path(arguments.output), arguments.curve, setting, loaded)
 
 
@@ -233,9 +242,14 @@ def main(argv=None):
     """Run the command line; exit with 2 after one line on bad input."""
     arguments = make_parser().parse_args(argv)
     try:
+        if getattr(arguments, "output", None) == "":
+            raise ValueError("output = '': must be the path of a file")
         arguments.run(arguments)
-    except (ValueError, OSError) as error:
-        message = " ".join(str(error).split())
+    except BrokenPipeError:
+        sys.stderr.close()  # what reads our output has gone: nothing is left to say
+        sys.exit(141)
+    except (ValueError, OSError, OverflowError, MemoryError, BrokenExecutor) as error:
+        message = " ".join(str(error).split()) or type(error).__name__
         print(f"tailsched {arguments.command}: {message}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:

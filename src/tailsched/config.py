@@ -1,5 +1,6 @@
 """The workflow's configuration: read against its schema, and every setting checked, before anything runs."""
 
+import math
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +26,7 @@ def _explain(error):
     where = ".".join(str(part) for part in error.absolute_path)
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
-        extra = ", ".join(sorted(set(error.instance) - set(known)))
+        extra = ", ".join(sorted(str(key) for key in set(error.instance) - set(known)))
         return f"{where + ': ' if where else ''}unknown key {extra}, allowed are {', '.join(known)}"
     if error.validator == "required":
         return f"{where + ': ' if where else ''}{error.message}"
@@ -38,14 +39,6 @@ def _explain(error):
     }
     rule = rules.get(error.validator, error.validator + " {}").format(error.validator_value)
     return f"{where or 'config'} = {error.instance!r}: must be {rule}"
-
-
-def _resolved(policy, setting):
-    """Return the one-string form with the threshold as a size: what a simulation depends on."""
-    if setting.threshold is None:
-        return str(policy)
-    kept = {key: value for key, value in policy.options if key in ("small", "steal")}
-    return str(Policy.of(policy.name, {"threshold": setting.threshold, **kept}))
 
 
 @contextmanager
@@ -69,6 +62,10 @@ def check(config: dict, schema: Path) -> dict[str, Curve]:
     errors = list(jsonschema.Draft202012Validator(rules).iter_errors(config))
     if errors:
         raise ValueError(_explain(jsonschema.exceptions.best_match(errors)))
+    for key in ("seed", "arrivals", "shards", "shards_per_job", "warm_up"):
+        config[key] = int(config[key])
+    if not all(math.isfinite(t) for t in config["times"]):
+        raise ValueError(f"times = {config['times']}: must be finite")
     with _named("warm_up"):
         plan(config["arrivals"], config["shards"], config["warm_up"])
     if config["arrivals"] % config["shards"]:
@@ -85,7 +82,7 @@ def check(config: dict, schema: Path) -> dict[str, Curve]:
                 if setting.warning:
                     raise ValueError(f"{setting.warning}, and is in no figure")
             name = f"{key}/{curve}"
-            curves[name] = Curve(name, str(policy), _resolved(policy, setting), setting)
+            curves[name] = Curve(name, str(policy), setting.resolved, setting)
     for key, figure in config["figures"].items():
         if figure["setting"] not in config["settings"]:
             known = ", ".join(config["settings"])

@@ -12,14 +12,8 @@ import numpy as np
 
 from tailsched.files import write_csv, write_json
 from tailsched.settings import Setting
-from tailsched.tails.estimates import (
-    GRID_POINTS,
-    Estimate,
-    mean_over_shards,
-    percentile,
-    tail_at_edges,
-    tail_at_times,
-)
+from tailsched.tails.estimates import GRID_POINTS, Estimate, Tails, mean_over_shards, percentile, student
+from tailsched.tails.shards import check_same
 from tailsched.theory.bounds import benchmark_tail
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
@@ -29,8 +23,8 @@ COLUMNS = (
     "normalized", "normalized_se", "normalized_low", "normalized_high", "samples", "counted_jobs",
 )  # fmt: skip
 
-#: Standard errors by which the final backlog must exceed its average to be reported as a drift.
-DRIFT = 3.0
+#: Probability with which a stationary run is reported as not stationary, for each of two reasons.
+FALSE_ALARM = 1e-4
 
 
 def _ratio(shards, field, over):
@@ -68,6 +62,20 @@ def _over(a, b):
     return float(a / b) if b else None
 
 
+def _stationary(backlog, busy, n_rho):
+    """Return whether the shards show no drift: an excess of the final backlog, or servers short of the load.
+
+    Differences within a tenth of the backlog, or a hundredth of the load, are let pass.
+    """
+    excess, mean = backlog
+    if excess.size < 2:
+        return True
+    reach = student(excess.size, 1 - FALSE_ALARM) / math.sqrt(excess.size)
+    grows = excess.mean() > max(reach * excess.std(ddof=1), 0.1 * mean)
+    short = n_rho - busy.mean() > max(reach * busy.std(ddof=1), 0.01 * n_rho)
+    return bool(not grows and not short)
+
+
 def identities(setting, shards):
     """Return what must hold of any run, measured on this one.
 
@@ -77,26 +85,42 @@ def identities(setting, shards):
         ``responses_below_size``: jobs with T < S beyond rounding, must be 0;
         ``little``: the integral of the jobs present over the sum of the counted responses, less what these
         spent after the window, plus what earlier jobs spent in it: 1 up to rounding (Little's law);
-        ``busy``: mean busy servers over realized load, with an interval around 1 for every stable policy;
+        ``work``: work served over work arrived in the window, 1 up to what its ends cut off;
+        ``busy``: mean busy servers, n rho for every stable policy;
         ``idle_with_work``: mean number of servers idle while jobs wait, exactly 0 under FCFS-n, SRPT-n, PS,
         SEK and SPLIT;
-        ``drift``: the backlog at the end of the shards over its average, 1 in a stationary system, with
-        ``stationary`` false where it is above 1 by more than three standard errors
+        ``drift``: the backlog at the end of the shards over its average, 1 in a stationary system;
+        ``stationary``: false if the backlog grows or the busy servers fall short of n rho
     """
     totals = [shard.totals for shard in shards]
-    jobs = _ratio(shards, "jobs", lambda s: s.span)
+    jobs, busy = (_ratio(shards, key, lambda s: s.span) for key in ("jobs", "busy"))
     seen = np.array([shard.seen for shard in shards], float)
-    span = sum(shard.span for shard in shards)
-    excess = seen - jobs
-    error = excess.std(ddof=1) / math.sqrt(len(shards)) if len(shards) > 1 else math.inf
     return {
         "responses_below_size": sum(t.short for t in totals),
         "little": _over(sum(t.jobs for t in totals), sum(t.response + t.early - t.late for t in totals)),
-        "busy": mean_over_shards([t.busy / t.work for t in totals]).as_dict(),
-        "idle_with_work": sum(t.idle for t in totals) / span,
+        "work": mean_over_shards([t.busy / t.work for t in totals]).as_dict(),
+        "busy": mean_over_shards(busy).as_dict(),
+        "idle_with_work": sum(t.idle for t in totals) / sum(shard.span for shard in shards),
         "drift": _over(seen.mean(), jobs.mean()),
-        "stationary": bool(excess.mean() <= DRIFT * error or seen.mean() <= 1.3 * jobs.mean()),
+        "stationary": _stationary((seen - jobs, jobs.mean()), busy, setting.servers * setting.load),
     }
+
+
+def _limit(setting, shards):
+    """Return what is known of the limit of the normalized tail, for the summary.
+
+    Theory's limit, or under SRPT-n the one expected from a measured rate: a very large job is served while
+    fewer than n others are present, the share q = P[N < n] of time, and the limit is expected to be
+    (c/q)^alpha, which Theorem B.1 of the SPLIT paper has as a lower bound.
+    """
+    alpha = setting.sizes.tail_index
+    if setting.limit is not None:
+        return {"limit": "inf" if setting.limit == math.inf else setting.limit, "limit_source": "theory"}
+    if setting.policy.name != "srpt" or alpha == math.inf:
+        return {"limit": None, "limit_source": None}
+    rate = mean_over_shards(_ratio(shards, "few", lambda s: s.span))
+    limit = (setting.rate / rate.estimate) ** alpha if rate.estimate else None
+    return {"limit": limit, "limit_source": "measured rate", "rate": rate.as_dict()}
 
 
 def _rows(setting, tail, jobs):
@@ -124,13 +148,11 @@ def summarize(setting: Setting, shards, percentiles=PERCENTILES):
     grid : list of rows of `COLUMNS`, without times that no response exceeded
     """
     jobs = sum(shard.totals.counted for shard in shards)
-    edges = tail_at_edges(shards, setting.sizes)
-    on_grid = np.frexp(edges.t)[0] * (2 * GRID_POINTS) % 1 == 0
-    times = [
-        dict(zip(COLUMNS, row, strict=True))
-        for row in _rows(setting, tail_at_times(shards, setting.sizes), jobs)
-    ]
-    finite = {key: value for key, value in (("limit", setting.limit), ("tail_index", setting.tail_index))}
+    check_same(shards)
+    tails = Tails.of(shards, setting.sizes)
+    edges = tails.at_edges()
+    on_grid = np.frexp(edges.t / shards[0].unit)[0] * (2 * GRID_POINTS) % 1 == 0
+    times = [dict(zip(COLUMNS, row, strict=True)) for row in _rows(setting, tails.at_times(), jobs)]
     summary = {
         "policy": str(setting.policy),
         "label": setting.label,
@@ -140,7 +162,8 @@ def summarize(setting: Setting, shards, percentiles=PERCENTILES):
         "arrival_rate": setting.lam,
         "benchmark_rate": setting.rate,
         "threshold": "inf" if setting.threshold == math.inf else setting.threshold,
-        **{key: "inf" if value == math.inf else value for key, value in finite.items()},
+        **_limit(setting, shards),
+        "tail_index": "inf" if setting.tail_index == math.inf else setting.tail_index,
         "shards": len(shards),
         "arrivals": sum(shard.arrivals for shard in shards),
         "counted_jobs": jobs,

@@ -15,15 +15,25 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def replacing(path):
-    """Yield a temporary path beside `path`, which takes its place only if the block succeeds."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """Yield a temporary path beside `path`, which takes its place only if the block succeeds.
+
+    A symbolic link keeps pointing where it did; what is there and is no regular file is written to as it is.
+    Errors name `path`, not the temporary one.
+    """
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file() and not target.is_dir():
+        yield target
+        return
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
-        os.replace(temporary, path)
+        os.replace(temporary, target)
+    except OSError as error:
+        raise OSError(f"{path}: cannot be written ({error.strerror or error})") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def write_text(path, text):

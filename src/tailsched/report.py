@@ -44,9 +44,13 @@ def report(summary):
     lines += [
         "",
         f"checks: Little's law {held['little'] or math.nan:.9f}, "
-        f"busy servers / load {held['busy']['estimate']:.6f}, "
+        f"work served / arrived {held['work']['estimate']:.6f}, "
         f"T < S: {held['responses_below_size']} jobs, servers idle with work {held['idle_with_work']:.3g}",
     ]
     if not held["stationary"]:
-        lines.append(f"NOT STATIONARY YET: the final backlog is {held['drift']:.2f} times its average")
+        lines.append(
+            f"NOT STATIONARY YET: final backlog {held['drift'] or math.nan:.2f} times its average, "
+            f"{held['busy']['estimate']:.4g} busy servers for a load of "
+            f"{summary['servers'] * summary['load']:.4g}: simulate longer shards, with a longer warm-up"
+        )
     return "\n".join(lines)

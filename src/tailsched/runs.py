@@ -20,13 +20,18 @@ class Work(NamedTuple):
     warm_up: int
 
 
-def default_warm_up(arrivals):
-    """Return the number of arrivals dropped at the start of a shard of `arrivals`: a tenth, at most 1e6."""
-    return min(arrivals // 10, 10**6)
+def default_warm_up(arrivals, servers=1, load=0.0):
+    """Return the arrivals to drop at the start of a shard of `arrivals`.
+
+    A tenth, or what n servers at that load take to forget an empty start if it is more: n + 10 / (1 - rho)^2
+    arrivals, ten relaxation times and more of the M/M/n; but at most a million, and at most half.
+    """
+    relaxed = int(servers + 10 / (1 - load) ** 2)
+    return min(max(arrivals // 10, relaxed), 10**6, arrivals // 2)
 
 
-def plan(arrivals, shards, warm_up=None):
-    """Divide `arrivals` among `shards`; return a list of `Work`.
+def plan(arrivals, shards, warm_up=None, setting=None):
+    """Divide `arrivals` among `shards`; return a list of `Work`, by default with `default_warm_up`.
 
     Raises
     ------
@@ -34,10 +39,11 @@ def plan(arrivals, shards, warm_up=None):
         If `warm_up` leaves a shard without a job to count.
     """
     least = arrivals // shards
-    drop = default_warm_up(least) if warm_up is None else warm_up
-    if drop >= least:
-        raise ValueError(f"warm-up = {drop}: must be below the arrivals of a shard, {least}")
-    return [Work(i, least + (i < arrivals % shards), drop) for i in range(shards)]
+    if warm_up is None:
+        warm_up = default_warm_up(least, setting.servers, setting.load) if setting else least // 10
+    if warm_up >= least:
+        raise ValueError(f"warm-up = {warm_up}: must be below the arrivals of a shard, {least}")
+    return [Work(i, least + (i < arrivals % shards), warm_up) for i in range(shards)]
 
 
 def progress_bar(arrivals, label):
@@ -60,7 +66,9 @@ def run_one(setting, name, seed, work, times=(), progress=None):
         streams, times, progress=progress, **parameters,
     )  # fmt: skip
     tally = run.tally
+    origin = {"curve": name, "seed": seed, **setting.identity, "warm_up": work.warm_up}
     return Shard(
+        origin, work.index, 1.0 / tally.per_unit,
         tally.responses, tally.sizes, tally.times, tally.exceed, tally.outgrow,
         run.totals, run.span, run.seen, run.arrivals,
     )  # fmt: skip

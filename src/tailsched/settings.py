@@ -104,17 +104,10 @@ class Policy:
 
     def simulator(self, threshold=None):
         """Return the policy's class in `tailsched.mgn` and its parameters, given a resolved threshold."""
-        from tailsched import mgn
+        from tailsched.mgn.registry import POLICIES
 
-        if self.name == "sek":
-            original = self.option("sek-size") == "original"
-            return mgn.SEK, {"epsilon": self.option("epsilon"), "original": original}
-        if self.name == "thresh-split":
-            small = {"fcfs": mgn.ThreshSplitFCFS, "srpt": mgn.ThreshSplitSRPT}[self.option("small")]
-            return small, {"threshold": float(threshold), "steal": self.option("steal") == "yes"}
-        if self.name == "tags-split":
-            return mgn.TagsSplit, {"threshold": float(threshold)}
-        return {"fcfs": mgn.FCFS, "srpt": mgn.SRPT, "ps": mgn.PS, "split": mgn.Split}[self.name], {}
+        options = {key: self.option(key) for key in OPTIONS[self.name]}
+        return POLICIES[self.name](options, threshold)
 
 
 @dataclass(frozen=True)
@@ -175,6 +168,21 @@ class Setting:
             return choose(*system, large_load=given["large-load"])
         percent = check_number("threshold-percentile", given["threshold-percentile"], 0.0, 100.0)
         return choose(*system, percentile=percent)
+
+    @cached_property
+    def resolved(self):
+        """The policy in one string with its threshold as a size: what a simulation depends on."""
+        if self.threshold is None:
+            return str(self.policy)
+        kept = {key: value for key, value in self.policy.options if key in ("small", "steal")}
+        return str(Policy.of(self.policy.name, {"threshold": self.threshold, **kept}))
+
+    @property
+    def identity(self):
+        """What a simulation depends on, for its files."""
+        return {
+            "policy": self.resolved, "servers": self.servers, "load": self.load, "sizes": self.sizes.spec,
+        }  # fmt: skip
 
     @property
     def warning(self):

@@ -1,11 +1,11 @@
 """Job traces as CSV files: ``arrival,size`` in, ``arrival,size,completion`` out."""
 
 import csv
-import math
 
 import numpy as np
 
 from tailsched.files import write_csv
+from tailsched.sizes import LARGEST, SMALLEST
 
 HEADER = ["arrival", "size"]
 
@@ -51,10 +51,12 @@ def _job(path, line, row):
             numbers.append(float(text))
         except ValueError:
             raise ValueError(f"{path}, line {line}: {name} = {text!r}: must be a number") from None
-    if not math.isfinite(numbers[0]):
-        raise ValueError(f"{path}, line {line}: arrival = {row[0]}: must be finite")
-    if not 0 < numbers[1] < math.inf:
-        raise ValueError(f"{path}, line {line}: size = {row[1]}: must be positive and finite")
+    if not abs(numbers[0]) <= LARGEST:
+        raise ValueError(f"{path}, line {line}: arrival = {row[0]}: must be finite, of at most {LARGEST:g}")
+    if not SMALLEST <= numbers[1] <= LARGEST:
+        raise ValueError(
+            f"{path}, line {line}: size = {row[1]}: must be positive, from {SMALLEST:g} to {LARGEST:g}"
+        )
     return numbers
 
 

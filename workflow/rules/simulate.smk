@@ -1,6 +1,6 @@
 # Simulation: one job is some shards of one curve; the shards of a curve are merged.
 
-from tailsched._jit import kernel_files
+from tailsched._jit import estimator_files, kernel_files
 
 
 rule shard:
@@ -17,7 +17,7 @@ rule shard:
             "--arrivals", str(BATCHES[wildcards.shards].arrivals),
             "--warm-up", str(BATCHES[wildcards.shards].warm_up),
             "--seed", str(config["seed"]),
-            "--times", ",".join(map(str, config["times"])),
+            *(["--times", ",".join(map(str, config["times"]))] if config["times"] else []),
         ],  # fmt: skip
     shell:
         "{PYTHON:q} -m tailsched shard --curve {wildcards.setting}/{wildcards.curve} --shards {wildcards.shards}"
@@ -26,7 +26,8 @@ rule shard:
 
 rule merge:
     input:
-        expand(f"{SPLIT}/shards/{{{{setting}}}}/{{{{curve}}}}/{{shards}}.npz", shards=BATCHES),
+        estimators=[os.path.relpath(path) for path in estimator_files()],
+        shards=expand(f"{SPLIT}/shards/{{{{setting}}}}/{{{{curve}}}}/{{shards}}.npz", shards=BATCHES),
     output:
         csv=f"{SPLIT}/curves/{{setting}}/{{curve}}.csv",
         json=f"{SPLIT}/curves/{{setting}}/{{curve}}.json",
@@ -36,4 +37,4 @@ rule merge:
         system=lambda wildcards: system_flags(curve_of(wildcards).given, curve_of(wildcards).setting),
     shell:
         "{PYTHON:q} -m tailsched merge --curve {wildcards.setting}/{wildcards.curve}"
-        " {params.system:q} {input:q} -o {output.csv:q} 2>&1 | tee {log:q}"
+        " {params.system:q} {input.shards:q} -o {output.csv:q} 2>&1 | tee {log:q}"

@@ -10,7 +10,6 @@ time before the clock grows so large that a double would lose digits: a run of a
 short one. Counters are 64-bit integers.
 """
 
-import math
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,7 +19,7 @@ import numpy as np
 from tailsched._jit import KERNEL, njit
 from tailsched.mgn.policy import arrive, busy, create_pool, depart, grow, next_event, settle
 from tailsched.mgn.tally import Tally, count, create_tally
-from tailsched.records import Totals
+from tailsched.records import Totals, unit_of
 from tailsched.sampling import fill_arrivals, fill_sizes
 
 #: Arrivals in one call of the compiled loop.
@@ -28,6 +27,12 @@ BLOCK = 1 << 16
 
 #: The clock is moved back to 0 when it passes this many mean sizes.
 EPOCH = 1 << 20
+
+#: Arrivals in a block however long they take: few enough for the clock to stay small at low loads.
+LEAST_BLOCK = 64
+
+#: Rounding errors that a path may gather, relative to its numbers.
+UNIT_ROUNDOFF = 4 * float(np.finfo(float).eps)
 
 
 @njit(**KERNEL)
@@ -55,7 +60,7 @@ def run_block(
     state, present, clock, Totals
     """
     counted = short = 0
-    sum_response = sum_work = longest = area_jobs = area_busy = area_idle = early = late = 0.0
+    sum_response = sum_work = longest = area_jobs = area_busy = area_idle = area_few = early = late = 0.0
     blocks = arrivals.size
     due = next_event(policy, state)
     for i in range(blocks + 1):
@@ -66,6 +71,7 @@ def run_block(
             area_jobs += elapsed * present
             area_busy += elapsed * working
             area_idle += elapsed * (min(n, present) - working)
+            area_few += elapsed * (present < n)
             clock = due
             while due <= clock:
                 state, slot = depart(policy, state, pool, clock)
@@ -78,8 +84,9 @@ def run_block(
                     if window[0] <= job < window[1]:
                         size = pool.size[slot]
                         response = clock - pool.arrival[slot]
-                        if response < size + unit:
-                            short += int(response < size - unit * (1.0 + size))
+                        rounding = unit + UNIT_ROUNDOFF * size
+                        if response < size + rounding:
+                            short += int(response < size - rounding)
                             response = size
                         counted += 1
                         sum_response += response
@@ -99,6 +106,7 @@ def run_block(
         area_jobs += elapsed * present
         area_busy += elapsed * working
         area_idle += elapsed * (min(n, present) - working)
+        area_few += elapsed * (present < n)
         clock = upcoming
         slot = pool.free[present]
         present += 1
@@ -108,7 +116,17 @@ def run_block(
         state = arrive(policy, state, pool, clock, slot)
         due = next_event(policy, state)
     totals = Totals(
-        counted, short, sum_response, sum_work, longest, area_jobs, area_busy, area_idle, early, late
+        counted,
+        short,
+        sum_response,
+        sum_work,
+        longest,
+        area_jobs,
+        area_busy,
+        area_idle,
+        area_few,
+        early,
+        late,
     )
     return state, present, clock, totals
 
@@ -144,7 +162,7 @@ class Engine:
 
     def __init__(self, policy, n, mean_size=1.0, tally=None, **parameters):
         self.n = n
-        self.epoch = EPOCH * 2.0 ** round(math.log2(mean_size))
+        self.epoch = EPOCH * unit_of(mean_size)
         self.tally = create_tally() if tally is None else tally
         self.capacity = 1024
         self.pool = create_pool(self.capacity)
@@ -171,7 +189,7 @@ class Engine:
             larger = max(2 * self.capacity, needed)
             self.pool, self.policy = (grow(it, self.capacity, larger) for it in (self.pool, self.policy))
             self.capacity = larger
-        unit = 4 * np.finfo(float).eps * self.epoch
+        unit = UNIT_ROUNDOFF * max(self.epoch, arrivals[-1] if arrivals.size else 0.0)
         self.state, self.present, self.clock, totals = self.loop(
             self.policy, self.state, self.pool, self.tally, self.n, self.present, self.clock, self.origin,
             arrivals, sizes, number, window, unit, self.begin, self.end, until,
@@ -264,16 +282,18 @@ def simulate(
     Run
     """
     total = warm_up + jobs
-    engine = Engine(policy, n, sizes.mean, create_tally(times, total if keep else 0), **parameters)
+    tally = create_tally(times, total if keep else 0, unit_of(sizes.mean))
+    engine = Engine(policy, n, sizes.mean, tally, **parameters)
     engine.clock = clock
     kind, constants = sizes.kernel
-    arrivals, work = np.empty(BLOCK), np.empty(BLOCK)
+    most = int(min(BLOCK, max(engine.epoch * lam, LEAST_BLOCK)))
+    arrivals, work = np.empty(most), np.empty(most)
     totals, span, seen, number = Totals(), 0.0, 0, 0
     while totals.counted < jobs:
         if number == warm_up:
             engine.begin = engine.clock
         bounds = [bound for bound in (warm_up, total) if bound > number]
-        length = min(BLOCK, bounds[0] - number) if bounds else BLOCK >> 4
+        length = min(most, bounds[0] - number) if bounds else (most + 15) >> 4
         engine.rebase()
         start = engine.clock
         fill_arrivals(streams[0], lam, start, arrivals[:length])
@@ -282,7 +302,7 @@ def simulate(
         if warm_up <= number < total:
             span += engine.clock - start
         else:
-            block = block._replace(jobs=0.0, busy=0.0, idle=0.0, early=0.0)
+            block = block._replace(jobs=0.0, busy=0.0, idle=0.0, few=0.0, early=0.0)
         totals = totals.plus(block)
         number += length
         if number == total:

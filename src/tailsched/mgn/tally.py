@@ -23,9 +23,10 @@ def bin_of(x):
 class Tally(NamedTuple):
     """The records of a run.
 
-    `responses` and `sizes` are histograms (int64) of the counted jobs, `times` (float64, ascending) are
-    extra times t with `exceed`, the number of counted jobs with T > t, and `outgrow`, the number of those
-    with S > t. `completions`, if not empty, receives each job's completion time by its number.
+    `responses` and `sizes` are histograms (int64) of the counted jobs, in units of 1 / `per_unit`. `times`
+    (float64, ascending) are extra times t with `exceed`, the number of counted jobs with T > t, and
+    `outgrow`, the number of those with S > t. `completions`, if not empty, receives each job's completion
+    time by its number.
     """
 
     responses: np.ndarray
@@ -34,21 +35,22 @@ class Tally(NamedTuple):
     exceed: np.ndarray
     outgrow: np.ndarray
     completions: np.ndarray
+    per_unit: float
 
 
-def create_tally(times=(), jobs=0):
-    """Return an empty tally; `jobs` is the number of completion times to keep."""
+def create_tally(times=(), jobs=0, unit=1.0):
+    """Return an empty tally; `jobs` is the number of completion times to keep, `unit` a power of two."""
     times = np.array(sorted(times), dtype=np.float64)
     histogram = np.zeros((2, BINS), np.int64)
     counts = np.zeros((2, times.size), np.int64)
-    return Tally(*histogram, times, *counts, np.full(jobs, np.nan))
+    return Tally(*histogram, times, *counts, np.full(jobs, np.nan), 1.0 / unit)
 
 
 @inlined
 def count(tally, response, size):
     """Count one job."""
-    tally.responses[bin_of(response)] += 1
-    tally.sizes[bin_of(size)] += 1
+    tally.responses[bin_of(response * tally.per_unit)] += 1
+    tally.sizes[bin_of(size * tally.per_unit)] += 1
     i = 0
     while i < tally.times.size and tally.times[i] < response:
         tally.exceed[i] += 1

@@ -1,6 +1,7 @@
 """A figure of normalized tails from the files of its curves: what the modules in figures/ share."""
 
 import argparse
+import math
 from pathlib import Path
 
 from tailsched.curves import read_curve
@@ -12,7 +13,10 @@ from tailsched.sizes import parse_sizes
 #: Percentiles marked on the curves.
 MARKED = (99.0, 99.9, 99.99)
 
-COLUMNS = ("kind", "curve", "policy", "label", "x", "normalized", "low", "high", "predicted_limit")
+COLUMNS = (
+    "kind", "curve", "policy", "label", "t", "t_low", "t_high",
+    "normalized", "normalized_low", "normalized_high", "predicted_limit",
+)  # fmt: skip
 
 
 def _curve(path):
@@ -26,7 +30,7 @@ def _curve(path):
         "estimate": columns["normalized"],
         "low": columns["normalized_low"],
         "high": columns["normalized_high"],
-        "limit": None if limit == "inf" else limit,
+        "limit": math.inf if limit == "inf" else limit,
         "percentiles": {
             entry["p"]: entry["estimate"]
             for entry in summary["quantiles"]
@@ -38,20 +42,19 @@ def _curve(path):
 
 
 def _rows(curves):
-    """Yield the figure's numbers: the tails, and the percentiles with x = T and their own interval."""
+    """Yield the figure's numbers: the tails, and the percentiles of T with their intervals."""
 
     def plain(value):
-        return None if value is None or value != value else float(value)
+        return None if value is None or not math.isfinite(value) else float(value)
 
     for curve in curves:
         head = curve["curve"], curve["policy"], curve["label"]
-        for t, estimate, low, high in zip(
-            *(curve[key] for key in ("t", "estimate", "low", "high")), strict=True
-        ):
-            yield "tail", *head, *(plain(value) for value in (t, estimate, low, high)), curve["limit"]
+        columns = (curve[key] for key in ("t", "estimate", "low", "high"))
+        for t, *normalized in zip(*columns, strict=True):
+            yield "tail", *head, float(t), None, None, *map(plain, normalized), curve["limit"]
         for entry in curve["quantiles"]:
-            low, high = entry.get("low"), entry.get("high")
-            yield f"percentile {entry['p']:g}", *head, entry["estimate"], None, low, high, None
+            times = entry["estimate"], entry.get("low"), entry.get("high")
+            yield f"percentile {entry['p']:g}", *head, *times, None, None, None, None
 
 
 def main(description, **options):

@@ -29,7 +29,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from tailsched.records import BINS, MANTISSA_BITS, edges
+from tailsched.records import MANTISSA_BITS, edges
+from tailsched.sizes import Sizes
 
 LEVEL = 0.95
 
@@ -131,62 +132,71 @@ def _greater(histograms):
     return np.concatenate([above, np.zeros((above.shape[0], 1), above.dtype)], axis=1)
 
 
-class _Counts(NamedTuple):
-    """What all tails of some shards need: counts a shard at the edges, and the dispersion of the excess."""
+class Tails(NamedTuple):
+    """The tails of some shards: counts a shard at the edges, and the least dispersion of the excess there.
 
+    Attributes
+    ----------
+    t : (m,) edges of the histogram, from the last one that all jobs pass to the first that none does
+    exceed, outgrow : (shards, m) jobs with T > t, jobs with S > t
+    floor : (m,) largest dispersion of the excess that is known in the octave below t
+    shards : the shards
+    sizes : the job-size distribution
+    """
+
+    t: np.ndarray
     exceed: np.ndarray
     outgrow: np.ndarray
-    jobs: np.ndarray
     floor: np.ndarray
+    shards: list
+    sizes: Sizes
 
     @classmethod
-    def of(cls, shards):
-        exceed = _greater(np.stack([shard.responses for shard in shards]))
-        outgrow = _greater(np.stack([shard.sizes for shard in shards]))
-        jobs = np.array([shard.totals.counted for shard in shards])
-        if len(shards) < 2:
-            return cls(exceed, outgrow, jobs, np.ones(exceed.shape[1]))
-        octave = 1 << MANTISSA_BITS
-        excess = exceed - outgrow
-        dispersion = dispersion_of(excess)
-        known = np.where(excess.sum(axis=0) >= LENDERS * dispersion, dispersion, 1.0)
-        padded = np.concatenate([np.ones(octave), known])
-        floor = np.lib.stride_tricks.sliding_window_view(padded, octave + 1).max(axis=1)
-        return cls(exceed, outgrow, jobs, floor)
+    def of(cls, shards, sizes):
+        used = np.flatnonzero(np.sum([shard.responses + shard.sizes for shard in shards], axis=0))
+        window = slice(used[0], used[-1] + 1)
+        exceed, outgrow = (
+            _greater(np.stack([getattr(shard, key)[window] for shard in shards]))
+            for key in ("responses", "sizes")
+        )
+        t = edges(shards[0].unit)[used[0] : used[-1] + 2]
+        floor = np.ones(t.size)
+        if len(shards) > 1:
+            octave = 1 << MANTISSA_BITS
+            excess = exceed - outgrow
+            dispersion = dispersion_of(excess)
+            known = np.where(excess.sum(axis=0) >= LENDERS * dispersion, dispersion, 1.0)
+            padded = np.concatenate([np.ones(octave), known])
+            floor = np.lib.stride_tricks.sliding_window_view(padded, octave + 1).max(axis=1)
+        return cls(t, exceed, outgrow, floor, shards, sizes)
 
-    def tail(self, t, exceed, outgrow, floor, sizes):
-        """Estimate the tail at times t from counts a shard, (shards, len(t)) arrays."""
-        known = sizes.tail(t)
+    @property
+    def jobs(self):
+        """Counted jobs, by shard."""
+        return np.array([shard.totals.counted for shard in self.shards])
+
+    def _tail(self, t, exceed, outgrow, floor):
+        known = self.sizes.tail(t)
         average = self.jobs.mean()
         excess = (exceed - outgrow) * (average / self.jobs)[:, np.newaxis]
         mean, se, low, high = count_interval(excess, floor)
+        # Of an excess that was never seen only the interval is known; where all sizes are above t it is 0.
+        se = np.where((mean > 0) | (known == 1.0), se, np.nan)
         bound = np.minimum(known + np.stack([mean, low, high]) / average, 1.0)
         return Tail(t, bound[0], se / average, bound[1], bound[2], exceed.sum(axis=0))
 
+    def at_edges(self):
+        """Estimate P[T > t] at the edges of the histogram."""
+        return self._tail(self.t, self.exceed, self.outgrow, self.floor)
 
-def tail_at_edges(shards, sizes):
-    """Estimate P[T > t] at the edges of the histogram, from the last one that all jobs pass to the maximum.
-
-    Parameters
-    ----------
-    shards : sequence of `tailsched.tails.shards.Shard`
-    sizes : the job-size distribution
-    """
-    counts = _Counts.of(shards)
-    total = counts.exceed.sum(axis=0)
-    first = max(np.searchsorted(-total, -total[0], side="right") - 1, 0)
-    window = slice(first, min(int(np.count_nonzero(total)), total.size - 1) + 1)
-    columns = counts.exceed[:, window], counts.outgrow[:, window], counts.floor[window]
-    return counts.tail(edges()[window], *columns, sizes)
-
-
-def tail_at_times(shards, sizes):
-    """Estimate P[T > t] at the extra times of the shards, from exact counts."""
-    counts = _Counts.of(shards)
-    times = shards[0].times
-    exceed, outgrow = (np.stack([getattr(shard, key) for shard in shards]) for key in ("exceed", "outgrow"))
-    floor = counts.floor[np.clip(np.searchsorted(edges(), times), 0, BINS)]
-    return counts.tail(times, exceed, outgrow, floor, sizes)
+    def at_times(self):
+        """Estimate P[T > t] at the extra times of the shards, from exact counts."""
+        times = self.shards[0].times
+        exceed, outgrow = (
+            np.stack([getattr(shard, key) for shard in self.shards]) for key in ("exceed", "outgrow")
+        )
+        floor = self.floor[np.clip(np.searchsorted(self.t, times), 0, self.t.size - 1)]
+        return self._tail(times, exceed, outgrow, floor)
 
 
 def _passes(t, tail, level):
@@ -202,12 +212,14 @@ def _passes(t, tail, level):
 
 
 def percentile(p, tail, jobs):
-    """Return the p-th percentile of T (p in percent) with its interval, from `tail_at_edges`."""
+    """Return the p-th percentile of T (p in percent) with its interval, from `Tails.at_edges`."""
     level = 1.0 - p / 100.0
     if jobs * level < FEWEST * (1 - 1e-9):
         needed = math.ceil(FEWEST / level * (1 - 1e-9))
         return Estimate(None, note=f"needs at least {needed} counted jobs, not {jobs}")
     estimate, low, high = (_passes(tail.t, bound, level) for bound in (tail.estimate, tail.low, tail.high))
+    if math.isinf(estimate):
+        return Estimate(None, note="lies beyond the longest response: too few jobs")
     if np.isnan(tail.low).all():
         return Estimate(estimate, note="one shard gives no interval")
     if math.isinf(high):

@@ -14,6 +14,7 @@ from tailsched.files import replacing
 from tailsched.records import BINS, Totals
 
 ARRAYS = ("responses", "sizes", "times", "exceed", "outgrow")
+NUMBERS = ("origin", "index", "unit", "totals", "span", "seen", "arrivals")
 
 
 class Shard(NamedTuple):
@@ -21,6 +22,8 @@ class Shard(NamedTuple):
 
     Attributes
     ----------
+    origin, index : what was simulated, as a mapping of texts and numbers; which shard of it
+    unit : unit of the histograms, see `tailsched.records.unit_of`
     responses, sizes : (BINS,) int64 histograms of the counted jobs
     times, exceed, outgrow : (k,) extra times t, jobs with T > t, jobs with S > t
     totals : sums, see `tailsched.records.Totals`
@@ -29,6 +32,9 @@ class Shard(NamedTuple):
     arrivals : all arrivals simulated
     """
 
+    origin: dict
+    index: int
+    unit: float
     responses: np.ndarray
     sizes: np.ndarray
     times: np.ndarray
@@ -42,9 +48,7 @@ class Shard(NamedTuple):
 
 def save(path, shards):
     """Write shards with the same times to one ``.npz`` file."""
-    numbers = [
-        {key: getattr(shard, key) for key in ("totals", "span", "seen", "arrivals")} for shard in shards
-    ]
+    numbers = [{key: getattr(shard, key) for key in NUMBERS} for shard in shards]
     text = json.dumps([{**entry, "totals": entry["totals"]._asdict()} for entry in numbers])
     arrays = {key: np.stack([getattr(shard, key) for shard in shards]) for key in ARRAYS}
     with replacing(path) as temporary, open(temporary, "wb") as file:
@@ -66,3 +70,20 @@ def load(path):
     if any(shard.responses.size != BINS or shard.responses.sum() != shard.totals.counted for shard in shards):
         raise ValueError(f"shard file {path} does not add up: delete it and run again")
     return shards
+
+
+def check_same(shards, origin=None):
+    """Raise ValueError unless all shards are of one origin (the given one, if any), and no two the same."""
+    expected = shards[0].origin if origin is None else origin
+    for shard in shards:
+        for key, value in expected.items():
+            if shard.origin.get(key) != value:
+                found = shard.origin.get(key)
+                raise ValueError(
+                    f"shard {shard.index} is of {key} {found!r}, not {value!r}: it cannot be merged"
+                )
+    indexes = [shard.index for shard in shards]
+    if len(set(indexes)) < len(indexes):
+        raise ValueError(f"shards {indexes}: one is given twice, and would be counted twice")
+    if any(not np.array_equal(shard.times, shards[0].times) for shard in shards):
+        raise ValueError("times: the shards were counted at different times, and cannot be merged")

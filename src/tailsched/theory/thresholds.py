@@ -117,12 +117,12 @@ def tags_critical_threshold(sizes: Sizes, n: int, rho: float) -> float:
 def _choose(invert, sizes, n, rho, large_load, percentile):
     n, rho = check_system(n, rho, least=2)
     if (large_load is None) == (percentile is None):
-        raise ValueError("threshold: must be given by exactly one of large_load and percentile")
+        raise ValueError("threshold: must be given by exactly one of large-load and percentile")
     if percentile is not None:
-        return float(sizes.quantile(check_number("percentile", percentile, 0.0, 100.0) / 100.0))
+        return float(sizes.quantile(check_number("threshold-percentile", percentile, 0.0, 100.0) / 100.0))
     least, most = _least_large_load(n, rho), min(1.0, n * rho)
     why = " (the small servers are overloaded otherwise)" if least > 0.0 else ""
-    return invert(sizes, n, rho, check_number("large_load", large_load, least, most, why=why))
+    return invert(sizes, n, rho, check_number("large-load", large_load, least, most, why=why))
 
 
 def thresh_threshold(
@@ -167,8 +167,10 @@ def _check(d, n, rho, loads, invert, beyond):
             f"since the load of the large server, {large:g}, has to stay below 1"
         )
     if not small < 1.0:
+        most = invert(_least_large_load(n, rho))
+        allowed = f"must be below {most:g}" if most < math.inf else "no threshold this large is allowed"
         raise ValueError(
-            f"threshold d = {d:g}: must be below {invert(_least_large_load(n, rho)):g}, since the load of "
+            f"threshold d = {d:g}: {allowed}, since the load of "
             f"the small servers, {small * (n - 1):g}, has to stay below n - 1 = {n - 1}{beyond}"
         )
 

@@ -1,4 +1,4 @@
-"""Every policy, job by job: hand-checked traces, and an independent reference on random traces."""
+"""Every policy, job by job: recorded traces, and an independent reference on random traces."""
 
 import numpy as np
 import pytest

@@ -113,7 +113,7 @@ def test_outputs_are_whole(finished):
     assert sorted(path.name for path in figures.iterdir()) == names
     assert b"tiny" not in (figures / "fig01.csv").read_bytes()
     header = (figures / "fig06a.csv").read_text().splitlines()[0]
-    assert header == "kind,curve,policy,label,x,normalized,low,high,predicted_limit"
+    assert header.startswith("kind,curve,policy,label,t,t_low,t_high,normalized,")
     assert not [path for path in finished.rglob(".*.tmp")]
 
 
@@ -136,6 +136,8 @@ def test_a_second_run_gives_the_same_bytes(finished, checkout):
         ("src/tailsched/plotting/normalized_tail.py", '"""', {"normalized_tail": 1}),
         ("src/tailsched/cli.py", "print JSON", {}),
         ("README.md", None, {}),
+        ("src/tailsched/tails/estimates.py", "Estimates with", {"merge": 3, "normalized_tail": 1}),
+        ("src/tailsched/settings.py", "A setting:", {"merge": 3, "normalized_tail": 1}),
         ("src/tailsched/mgn/srpt.py", "SRPT-n", {"shard": 6, "merge": 3, "normalized_tail": 1}),
         ("src/tailsched/sampling.py", "Drawing", {"shard": 6, "merge": 3, "normalized_tail": 1}),
     ],
@@ -232,6 +234,7 @@ BAD = {
     "unknown curve": ({"figures": {"fig06a": {"curves": ["none"]}}}, "figures.fig06a.curves: 'none'"),
     "unknown setting": ({"figures": {"fig06a": {"setting": "none"}}}, "figures.fig06a.setting = 'none'"),
     "zero time": ({"times": [0]}, "times.0 = 0: must be above 0"),
+    "nan time": ({"times": [float("nan")]}, "times = [nan]: must be finite"),
 }  # fmt: skip
 
 
@@ -247,6 +250,38 @@ def test_a_bad_config_is_one_line(finished, tmp_path, name):
     assert done.returncode == 2
     assert len(lines) == 1 and lines[0].startswith("config: ") and part in lines[0]
     assert "Traceback" not in done.stderr
+
+
+def test_a_file_of_sizes_is_watched(checkout):
+    """A curve with sizes from a file is simulated anew when the file changes, and the others are not."""
+    sizes = checkout / "my sizes.txt"
+    sizes.write_text("1\n2\n4\n")
+    system = {"servers": 2, "load": 0.5, "sizes": "file:my sizes.txt", "curves": {"srpt": "srpt"}}
+    (checkout / "tiny.yaml").write_text(yaml.safe_dump({**TINY, "settings": {"own": system}}))
+    target = "results/tiny/split/curves/own/srpt.csv"
+    assert snakemake(checkout, target).returncode == 0
+    assert planned(checkout, target) == {}
+    sizes.write_text("1\n2\n4\n8\n")
+    assert planned(checkout, target) == {"shard": 2, "merge": 1}
+    assert planned(checkout) == {}
+
+
+def test_a_failed_check_stops_the_run_and_keeps_its_rows(checkout):
+    """All curves of a run of one setting; then one curve is made to break an identity."""
+    config = yaml.safe_load((checkout / "config" / "split.yaml").read_text())
+    kept = {"low": {**config["settings"]["low"], "curves": {"srpt": "srpt"}}}
+    figures = {"fig06a": {"module": "fig06_low_load", "setting": "low", "curves": ["srpt"]}}
+    (checkout / "config" / "split.yaml").write_text(yaml.safe_dump({"settings": kept, "figures": figures}))
+    checks = checkout / "results/tiny/split/checks"
+    verdict = "results/tiny/split/checks/verdict.txt"
+    done = snakemake(checkout, verdict)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (checks / "verdict.txt").read_text().startswith("identities: ")
+    curve = checkout / "results/tiny/split/curves/low/srpt.json"
+    edit(curve, '"responses_below_size": 0', '"responses_below_size": 3')
+    done = snakemake(checkout, verdict)
+    assert done.returncode != 0 and "1 checks failed" in done.stdout + done.stderr
+    assert "fail" in (checks / "identities.csv").read_text() and not (checks / "verdict.txt").exists()
 
 
 def test_the_linter_finds_only_what_is_waived(finished):

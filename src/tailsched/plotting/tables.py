@@ -1,8 +1,4 @@
-"""CSV files and Markdown tables: whole files only, with the same bytes whatever the locale.
-
-Floats are written by `repr` (17 significant digits at most, a decimal point, no grouping), so that a
-number read back is the number that was written. Nothing here needs matplotlib.
-"""
+"""Markdown tables, and what the scripts of tables and diagrams share. Nothing here needs matplotlib."""
 
 import argparse
 import math

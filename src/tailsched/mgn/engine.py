@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from tailsched._jit import KERNEL, njit
+from tailsched._jit import KERNEL, inlined, njit
 from tailsched.mgn.policy import arrive, busy, create_pool, depart, grow, next_event, settle
 from tailsched.mgn.tally import Tally, count, create_tally
 from tailsched.records import Totals, unit_of
@@ -33,6 +33,14 @@ LEAST_BLOCK = 64
 
 #: Rounding errors that a path may gather, relative to its numbers.
 UNIT_ROUNDOFF = 4 * float(np.finfo(float).eps)
+
+
+@inlined
+def _elapse(areas, time, n, present, working):
+    """Add a stretch of time to the integrals of `Totals`: jobs, busy, idle, few."""
+    jobs, busy, idle, few = areas
+    idle += time * (min(n, present) - working)
+    return jobs + time * present, busy + time * working, idle, few + time * (present < n)
 
 
 @njit(**KERNEL)
@@ -60,18 +68,14 @@ def run_block(
     state, present, clock, Totals
     """
     counted = short = 0
-    sum_response = sum_work = longest = area_jobs = area_busy = area_idle = area_few = early = late = 0.0
-    blocks = arrivals.size
+    sum_response = sum_work = longest = early = late = 0.0
+    areas = (0.0, 0.0, 0.0, 0.0)
+    last = arrivals.size
     due = next_event(policy, state)
-    for i in range(blocks + 1):
-        upcoming = arrivals[i] if i < blocks else until
+    for i in range(last + 1):
+        upcoming = arrivals[i] if i < last else until
         while due <= upcoming and due < np.inf:
-            elapsed = due - clock
-            working = busy(policy, state)
-            area_jobs += elapsed * present
-            area_busy += elapsed * working
-            area_idle += elapsed * (min(n, present) - working)
-            area_few += elapsed * (present < n)
+            areas = _elapse(areas, due - clock, n, present, busy(policy, state))
             clock = due
             while due <= clock:
                 state, slot = depart(policy, state, pool, clock)
@@ -99,14 +103,9 @@ def run_block(
                 due = next_event(policy, state)
             state = settle(policy, state, pool, clock)
             due = next_event(policy, state)
-        if i == blocks:
+        if i == last:
             break
-        elapsed = upcoming - clock
-        working = busy(policy, state)
-        area_jobs += elapsed * present
-        area_busy += elapsed * working
-        area_idle += elapsed * (min(n, present) - working)
-        area_few += elapsed * (present < n)
+        areas = _elapse(areas, upcoming - clock, n, present, busy(policy, state))
         clock = upcoming
         slot = pool.free[present]
         present += 1
@@ -115,19 +114,7 @@ def run_block(
         pool.number[slot] = number + i
         state = arrive(policy, state, pool, clock, slot)
         due = next_event(policy, state)
-    totals = Totals(
-        counted,
-        short,
-        sum_response,
-        sum_work,
-        longest,
-        area_jobs,
-        area_busy,
-        area_idle,
-        area_few,
-        early,
-        late,
-    )
+    totals = Totals(counted, short, sum_response, sum_work, longest, *areas, early, late)
     return state, present, clock, totals
 
 

@@ -49,4 +49,4 @@ rule normalized_tail:
         stem=stem,
         mark=config["mark"],
     shell:
-        "{PYTHON:q} {input.module:q} --mark {params.mark:q} -o {params.stem:q} {input.curves:q} 2>&1 | tee {log:q}"
+        "{PYTHON:q} {input.module:q} --mark={params.mark:q} -o {params.stem:q} {input.curves:q} 2>&1 | tee {log:q}"

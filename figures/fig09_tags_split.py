@@ -3,4 +3,4 @@
 from tailsched.plotting.curve_figures import main
 
 if __name__ == "__main__":
-    main(__doc__)
+    main(__doc__, yscale="log")

@@ -62,18 +62,18 @@ def _over(a, b):
     return float(a / b) if b else None
 
 
-def _stationary(backlog, busy, n_rho):
-    """Return whether the shards show no drift: an excess of the final backlog, or servers short of the load.
+def _stationary(excess, mean, served):
+    """Return whether shards show no drift, from one value a shard: neither a growing backlog nor work left.
 
-    Differences within a tenth of the backlog, or a hundredth of the load, are let pass.
+    `excess` is the final backlog less its average, `mean` that average, `served` the work served over the
+    work arrived. Differences within a tenth of the backlog, or a hundredth of the work, are let pass.
     """
-    excess, mean = backlog
     if excess.size < 2:
         return True
     reach = student(excess.size, 1 - FALSE_ALARM) / math.sqrt(excess.size)
     grows = excess.mean() > max(reach * excess.std(ddof=1), 0.1 * mean)
-    short = n_rho - busy.mean() > max(reach * busy.std(ddof=1), 0.01 * n_rho)
-    return bool(not grows and not short)
+    left = 1.0 - served.mean() > max(reach * served.std(ddof=1), 0.01)
+    return bool(not grows and not left)
 
 
 def identities(setting, shards):
@@ -90,19 +90,20 @@ def identities(setting, shards):
         ``idle_with_work``: mean number of servers idle while jobs wait, exactly 0 under FCFS-n, SRPT-n, PS,
         SEK and SPLIT;
         ``drift``: the backlog at the end of the shards over its average, 1 in a stationary system;
-        ``stationary``: false if the backlog grows or the busy servers fall short of n rho
+        ``stationary``: false if the backlog grows, or the work served falls short of the work arrived
     """
     totals = [shard.totals for shard in shards]
     jobs, busy = (_ratio(shards, key, lambda s: s.span) for key in ("jobs", "busy"))
     seen = np.array([shard.seen for shard in shards], float)
+    served = np.array([t.busy / t.work for t in totals])
     return {
         "responses_below_size": sum(t.short for t in totals),
         "little": _over(sum(t.jobs for t in totals), sum(t.response + t.early - t.late for t in totals)),
-        "work": mean_over_shards([t.busy / t.work for t in totals]).as_dict(),
+        "work": mean_over_shards(served).as_dict(),
         "busy": mean_over_shards(busy).as_dict(),
         "idle_with_work": sum(t.idle for t in totals) / sum(shard.span for shard in shards),
         "drift": _over(seen.mean(), jobs.mean()),
-        "stationary": _stationary((seen - jobs, jobs.mean()), busy, setting.servers * setting.load),
+        "stationary": _stationary(seen - jobs, jobs.mean(), served),
     }
 
 

@@ -50,7 +50,6 @@ def report(summary):
     if not held["stationary"]:
         lines.append(
             f"NOT STATIONARY YET: final backlog {held['drift'] or math.nan:.2f} times its average, "
-            f"{held['busy']['estimate']:.4g} busy servers for a load of "
-            f"{summary['servers'] * summary['load']:.4g}: simulate longer shards, with a longer warm-up"
+            f"{held['work']['estimate']:.4g} of the work served: simulate longer shards and warm-ups"
         )
     return "\n".join(lines)

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from tailsched.plotting import style
@@ -189,6 +189,10 @@ def draw_normalized_tails(
     ax.xaxis.set_minor_formatter(NullFormatter())
     if yscale == "linear":
         ax.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+    else:
+        ax.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=12))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.yaxis.set_minor_formatter(NullFormatter())
     parameters = rf"$n={n},\ \rho={rho:g},\ \alpha={alpha:g}$"
     ax.set_title(f"{title}  {parameters}" if title else parameters, loc="left")
     if mark:

@@ -137,6 +137,8 @@ def draw_normalized_tails(
     curves = list(curves)
     looks = style.styles([curve["policy"] for curve in curves])
     bottom, top = y_range(curves, xlim) if ylim is None else ylim
+    if yscale == "log" and ylim is None:
+        top *= 2  # a logarithmic axis has room for the bumps
     if yscale == "log" and bottom <= 0:
         bottom = min(0.5, top / 10)
     ax.set_xscale("log")

@@ -317,7 +317,8 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path):
     """A shard that is stopped half-way exits with 130 and writes no file."""
     command = [
         sys.executable, "-c",
-        "import sys, signal, threading, os, tailsched.cli as c, tailsched.runs as r\n"
+        "import sys, signal, os, tailsched.cli as c, tailsched.runs as r\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "r.run_one = lambda *a: os.kill(os.getpid(), signal.SIGINT) or __import__('time').sleep(9)\n"
         "c.main(sys.argv[1:])",
         "shard", *SETTING, "--curve", "x", "--shards", "0-0", "--arrivals", "1000", "--warm-up", "0",

@@ -177,7 +177,7 @@ def test_a_broken_shard_is_named(checkout, keep):
     output = done.stdout + done.stderr
     assert "shard file" in output and "2-3.npz cannot be read" in output
     path.unlink()
-    assert snakemake(checkout, *TARGETS).returncode == 0
+    assert snakemake(checkout, "results/tiny/split/curves/low/srpt.csv").returncode == 0
     assert path.read_bytes() == whole
 
 

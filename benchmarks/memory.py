@@ -1,14 +1,13 @@
 """Peak memory and time per arrival of shards of growing length.
 
 A run of any length is made of shards that keep histograms and the jobs in the system, nothing else, so
-memory must not grow with the number of arrivals, and neither must the time per arrival. FCFS is measured
-where its queue is long: with Pareto sizes of index 1.5 at a high load, jobs wait behind a giant by the
-hundred thousand.
+memory must not grow with the number of arrivals, and neither must the time per arrival. What may grow is the
+backlog: FCFS is also measured with a seed that draws a giant, behind which jobs wait by the million.
 
 Each measurement is one process of ``python -m tailsched shard``, started by a fresh process of its own,
-whose only child it is. Of several repetitions the largest peak and the least time count. Start-up (imports,
-compiled code from the cache) is measured with a shard of hardly any arrivals, and subtracted from the times
-per arrival.
+whose only child it is. Short shards are run several to a process, or their time would drown in that of the
+start-up (imports, compiled code from the cache), which is measured with a shard of hardly any arrivals and
+subtracted. Of several repetitions the largest peak and the least time count.
 
 Run it on an idle machine: ``python benchmarks/memory.py [-o FILE.csv]``.
 """
@@ -29,30 +28,38 @@ from tailsched.plotting.tables import markdown_table
 #: Largest resident memory that a shard may need, in units of 10^6 bytes.
 LIMIT = 400
 
+#: A seed that draws a size of 8e6 before the 1.5e7th arrival: of 226 shards of 1e8, one has such a size.
+GIANT = 2
+
 #: Arrivals of the shard that stands for the start-up.
 START = 1000
+
+#: Arrivals of a process that runs several shards.
+LEAST = 20_000_000
 
 #: Bytes in the unit of ``ru_maxrss``.
 UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Case(NamedTuple):
-    """A policy and the system it is measured on."""
+    """A policy, the system it is measured on, and the seed."""
 
     policy: str
     servers: int
     load: float
+    seed: int = 1
 
 
 CASES = (
     Case("srpt", 3, 0.5),
     Case("fcfs", 3, 0.94),
+    Case("fcfs", 3, 0.94, seed=GIANT),
     Case("thresh-split:threshold-percentile=99.9,small=fcfs", 3, 0.5),
     Case("tags-split:threshold-percentile=99.9", 3, 0.5),
 )
 
 COLUMNS = (
-    "policy", "servers", "load", "arrivals", "simulated", "longest_response",
+    "policy", "servers", "load", "seed", "arrivals", "shards", "longest_response",
     "peak_mb", "cpu_s", "arrival_ns",
 )  # fmt: skip
 
@@ -82,13 +89,13 @@ def usage(command):
         return pool.submit(_use, command).result()
 
 
-def command(case, arrivals, output):
-    """Return the command that simulates one shard of a case."""
+def command(case, arrivals, shards, output):
+    """Return the command that simulates some shards of a case, of the given arrivals each."""
     return [
-        sys.executable, "-m", "tailsched", "shard", "--curve", "memory", "--shards", "0",
+        sys.executable, "-m", "tailsched", "shard", "--curve", "memory", "--shards", f"0-{shards - 1}",
         "--policy", case.policy, "--servers", str(case.servers), "--load", str(case.load),
         "--sizes", "pareto:1.5", "--arrivals", str(arrivals), "--warm-up", str(arrivals // 10),
-        "--seed", "1", "--times", "10,100,1000,10000,100000,1000000", "-o", str(output),
+        "--seed", str(case.seed), "--times", "10,100,1000,10000,100000,1000000", "-o", str(output),
     ]  # fmt: skip
 
 
@@ -99,38 +106,42 @@ def measure(case, lengths, repeats, folder):
     ----------
     case : Case
     lengths : arrivals of the shards
-    repeats : runs of each shard
+    repeats : runs of each process
     folder : path of an existing folder for the shards
     """
     from tailsched.tails.shards import load
 
-    output = folder / "shard.npz"
-    usage(command(case, START, output))
+    output = folder / "shards.npz"
+    usage(command(case, START, 1, output))
     start = 0.0
     for arrivals in (START, *lengths):
-        uses = [usage(command(case, arrivals, output)) for _ in range(repeats)]
+        count = max(LEAST // arrivals, 1) if arrivals > START else 1
+        uses = [usage(command(case, arrivals, count, output)) for _ in range(repeats)]
         peak, cpu = max(use.peak for use in uses), min(use.cpu for use in uses)
-        (shard,) = load(output)
-        each = (cpu - start) / shard.arrivals * 1e9 if start else None
+        shards = load(output)
+        each = (cpu - start) / sum(shard.arrivals for shard in shards) * 1e9 if start else None
         start = start or cpu
-        values = *case, arrivals, shard.arrivals, shard.totals.longest, peak, cpu, each
-        yield dict(zip(COLUMNS, values, strict=True))
+        longest = max(shard.totals.longest for shard in shards)
+        yield dict(zip(COLUMNS, (*case, arrivals, count, longest, peak, cpu, each), strict=True))
 
 
 def report(rows):
     """Return the Markdown table of the rows."""
     columns = (
-        "policy", "n", "load", "arrivals", "longest response", "peak, MB", "processor, s", "ns an arrival",
+        "policy", "n", "load", "seed", "arrivals of a shard", "shards", "longest response",
+        "peak, MB", "processor, s", "ns an arrival",
     )  # fmt: skip
     lines = (
         (
             row["policy"],
             row["servers"],
             f"{row['load']:g}",
+            row["seed"],
             f"{row['arrivals']:.0e}".replace("e+0", "e"),
-            f"{row['longest_response']:.2e}".replace("e+0", "e"),
+            row["shards"],
+            f"{row['longest_response']:.1e}".replace("e+0", "e"),
             f"{row['peak_mb']:.0f}",
-            f"{row['cpu_s']:.1f}",
+            f"{row['cpu_s']:.2f}",
             "(start-up)" if row["arrival_ns"] is None else f"{row['arrival_ns']:.1f}",
         )
         for row in rows
@@ -144,7 +155,7 @@ def main():
     parser.add_argument(
         "--arrivals", default="1e6,1e7,1e8", help="lengths of the shards (default 1e6,1e7,1e8)"
     )
-    parser.add_argument("--repeats", type=int, default=3, help="runs of each shard (default 3)")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each process (default 3)")
     parser.add_argument("-o", "--output", metavar="FILE.csv", help="also write the numbers to a CSV file")
     arguments = parser.parse_args()
     lengths = [int(float(text)) for text in arguments.arrivals.split(",")]

@@ -173,8 +173,9 @@ class Engine:
         """Take at most `BLOCK` arrivals through the system; return the block's `Totals`."""
         needed = self.present + arrivals.size + 2
         if needed > self.capacity:
-            larger = max(2 * self.capacity, needed)
-            self.pool, self.policy = (grow(it, self.capacity, larger) for it in (self.pool, self.policy))
+            larger = max(self.capacity + self.capacity // 4, needed)
+            for record in (self.pool, self.policy):
+                grow(record, self.capacity, larger)
             self.capacity = larger
         unit = UNIT_ROUNDOFF * max(self.epoch, arrivals[-1] if arrivals.size else 0.0)
         self.state, self.present, self.clock, totals = self.loop(

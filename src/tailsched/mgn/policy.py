@@ -48,18 +48,15 @@ def create_pool(capacity):
 
 
 def grow(record, capacity, larger):
-    """Return `record` (a policy or a pool) with every array of length `capacity` made `larger`.
+    """Make every array of length `capacity` in `record` (a policy or a pool) `larger`, in place.
 
-    The pool's list of free slots is continued with the new slots.
+    The pool's list of free slots is continued with the new slots. Nothing else may hold on to the arrays.
     """
-
-    def enlarge(name, field):
-        if not isinstance(field, np.ndarray) or field.size != capacity:
-            return field
-        tail = np.arange(capacity, larger) if name == "free" else np.zeros(larger - capacity, field.dtype)
-        return np.concatenate([field, tail.astype(field.dtype)])
-
-    return record._replace(**{name: enlarge(name, field) for name, field in record._asdict().items()})
+    for name, field in record._asdict().items():
+        if isinstance(field, np.ndarray) and field.size == capacity:
+            field.resize(larger, refcheck=False)
+            if name == "free":
+                field[capacity:] = np.arange(capacity, larger)
 
 
 def next_event(policy, state):

@@ -11,7 +11,7 @@ import pytest
 from tailsched.curves import write_curve
 from tailsched.files import write_csv
 from tailsched.plotting.curve_figures import COLUMNS
-from tailsched.runs import plan, run_shards
+from tailsched.runs import divide, run_shards
 from tailsched.settings import Setting
 
 CHECKS = Path(__file__).parent.parent / "paper_checks"
@@ -32,7 +32,7 @@ def summary(tmp_path):
     """The JSON file of a short run of SPLIT."""
     setting = Setting.parse("split", 3, 0.5, "bounded-pareto:1.5,1,100")
     path = tmp_path / "curve.csv"
-    write_curve(path, "low/split", setting, run_shards(setting, "low/split", 1, plan(200_000, 8)))
+    write_curve(path, "low/split", setting, run_shards(setting, "low/split", 1, divide(200_000, 8)))
     return path.with_suffix(".json")
 
 

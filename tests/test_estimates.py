@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tailsched.curves import COLUMNS, read_curve, summarize, write_curve
 from tailsched.mgn.tally import bin_of, count, create_tally
 from tailsched.records import BINS, edges
-from tailsched.runs import plan, run_shards
+from tailsched.runs import divide, run_shards
 from tailsched.settings import Setting
 from tailsched.tails.estimates import Tails, count_interval, mean_over_shards, percentile
 from tailsched.tails.shards import check_same, load, save
@@ -54,7 +54,7 @@ def test_extra_times_are_strict():
 
 def shards_of(policy="srpt", n=3, rho=0.5, sizes="pareto:1.5", arrivals=100_000, shards=4, seed=1, times=()):
     setting = Setting.parse(policy, n, rho, sizes)
-    return setting, run_shards(setting, "estimates", seed, plan(arrivals, shards), times)
+    return setting, run_shards(setting, "estimates", seed, divide(arrivals, shards), times)
 
 
 def test_merging_is_exact():
@@ -156,7 +156,7 @@ def test_an_unseen_excess_has_no_standard_error():
 def test_a_cold_start_is_not_called_stationary():
     """Sixty-four servers at load .99 that start empty, with shards too short to fill them."""
     setting = Setting.parse("sek:epsilon=20", 64, 0.99, "pareto:1.5")
-    shards = run_shards(setting, "cold", 1, plan(20_000, 20, 100))
+    shards = run_shards(setting, "cold", 1, divide(20_000, 20, 100))
     assert not summarize(setting, shards)[0]["identities"]["stationary"]
     _, warm = shards_of("fcfs", 3, 0.8, "exp", 400_000, 20)
     assert summarize(_, warm)[0]["identities"]["stationary"]

@@ -11,7 +11,7 @@ from scipy import special
 import reference
 from tailsched import mgn
 from tailsched.curves import summarize
-from tailsched.runs import plan, run_shards
+from tailsched.runs import divide, run_shards
 from tailsched.sampling import fill_arrivals
 from tailsched.settings import Setting
 from tailsched.sizes import parse_sizes
@@ -26,7 +26,7 @@ REACH = float(special.stdtrit(SHARDS - 1, 1 - FALSE_ALARM / COMPARISONS / 2))
 
 def simulated(policy, n, rho, sizes, arrivals=2_000_000, times=()):
     setting = Setting.parse(policy, n, rho, sizes)
-    shards = run_shards(setting, "oracle", 7, plan(arrivals, SHARDS), times)
+    shards = run_shards(setting, "oracle", 7, divide(arrivals, SHARDS), times)
     return summarize(setting, shards)[0]
 
 

@@ -15,18 +15,12 @@ import numba
 
 PACKAGE = Path(__file__).parent
 
-#: What decides the result of a simulation, relative to the package: the jitted code and its callers.
-#: workflow/rules/simulate.smk declares these files as inputs, so that an edited kernel simulates anew.
-KERNEL_SOURCES = (
-    "_jit.py",
-    "records.py",
-    "runs.py",
-    "sampling.py",
-    "sizes.py",
-    "streams.py",
-    "mgn/*.py",
-    "tails/shards.py",
-)
+#: The jitted code and its callers, relative to the package: what the compile cache is named by.
+KERNEL_SOURCES = ("_jit.py", "records.py", "sampling.py", "sizes.py", "mgn/*.py")
+
+#: What decides the result of a simulation, and how much of it there is: the work that a curve needs is found from
+#: estimates. workflow/rules/simulate.smk declares these files as inputs, so that an edit simulates anew.
+SIMULATION_SOURCES = (*KERNEL_SOURCES, "runs.py", "streams.py", "tails/*.py")
 
 #: What decides what is made of the shards of a curve.
 ESTIMATOR_SOURCES = (
@@ -40,20 +34,15 @@ ESTIMATOR_SOURCES = (
 )
 
 
-def kernel_files(package=PACKAGE):
-    """Return the sources that decide what a simulation computes, as a sorted list of paths."""
-    return sorted(path for pattern in KERNEL_SOURCES for path in package.glob(pattern))
-
-
-def estimator_files(package=PACKAGE):
-    """Return the sources that decide what is made of the shards, as a sorted list of paths."""
-    return sorted(path for pattern in ESTIMATOR_SOURCES for path in package.glob(pattern))
+def source_files(patterns, package=PACKAGE):
+    """Return the sources that match, such as `SIMULATION_SOURCES`, as a sorted list of paths."""
+    return sorted(path for pattern in patterns for path in package.glob(pattern))
 
 
 def source_hash(package=PACKAGE):
     """Return a short hash of the kernels' sources and of the compiler's versions."""
     digest = hashlib.sha256(f"numba {numba.__version__} llvmlite {llvmlite.__version__}".encode())
-    for path in kernel_files(package):
+    for path in source_files(KERNEL_SOURCES, package):
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

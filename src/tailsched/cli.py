@@ -1,4 +1,4 @@
-"""The command line: ``tailsched trace | simulate | shard | merge``.
+"""The command line: ``tailsched trace | simulate | limit | compare``, and what the workflow calls.
 
 Bad input ends with exit code 2 and one line on standard error; an interrupt ends with exit code 130.
 """
@@ -98,11 +98,7 @@ def _setting(arguments):
     from tailsched.settings import Setting
 
     servers = _whole("servers", arguments.servers, 1, 10**5)
-    try:
-        load = float(arguments.load)
-    except ValueError:
-        raise ValueError(f"load = {arguments.load!r}: must be a number above 0 and below 1") from None
-    return Setting.parse(_policy(arguments), servers, load, arguments.sizes)
+    return Setting.parse(_policy(arguments), servers, _load(arguments.load), arguments.sizes)
 
 
 def _warn(setting):
@@ -134,32 +130,182 @@ def trace(arguments):
     traces.write_completions(arguments.output, arrivals, sizes, completions)
 
 
-def simulate(arguments):
-    """Simulate a setting and print estimates with intervals."""
-    from tailsched import curves, runs
-    from tailsched.report import report
+def _real(label, text, low=0.0):
+    """Return a finite number above `low`."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not low < value < math.inf:
+        raise ValueError(f"{label} = {text!r}: must be a number above {low:g}")
+    return value
 
-    setting = _setting(arguments)
-    seed = _whole("seed", arguments.seed, 0, math.inf)
+
+def _cores(arguments, arrivals):
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    few = arrivals < 5_000_000
+    return (1 if few else available) if arguments.cores is None else _whole("cores", arguments.cores, 1)
+
+
+def _amount(arguments):
+    """Return (arrivals, shards, warm-up or None)."""
     arrivals = _whole("arrivals", arguments.arrivals, 1)
     shards = min(20, arrivals) if arguments.shards is None else _whole("shards", arguments.shards, 1, 10**4)
     if shards > arrivals:
         raise ValueError(f"shards = {shards}: must be at most the number of arrivals, {arrivals}")
-    warm_up = None if arguments.warm_up is None else _whole("warm-up", arguments.warm_up, 0)
+    return arrivals, shards, None if arguments.warm_up is None else _whole("warm-up", arguments.warm_up, 0)
+
+
+#: Arrivals from which `--method auto` takes the tagged-job estimator.
+MANY = 10_000_000
+
+
+def _method(arguments, setting, arrivals, shards):
+    """Return the method, ``tagged`` or ``natural``."""
+    from tailsched.tails import ladder
+
+    if arguments.method not in ("auto", "tagged", "natural"):
+        raise ValueError(f"method = {arguments.method!r}: must be auto, tagged or natural")
+    why = None
+    if setting.policy.name == "fcfs":
+        why = "the tail of fcfs is made by other jobs than those that wait long, take natural"
+    elif shards < 2:
+        why = "needs at least 2 shards, for the intervals"
+    elif not ladder.build(setting.sizes, max(_until(arguments, setting))).bands:
+        why = "these sizes have no tail to follow up to the largest of the times, take natural"
+    if arguments.method == "tagged" and why:
+        raise ValueError(f"method = 'tagged': {why}")
+    if arguments.method == "auto":
+        return "natural" if why or arrivals < MANY else "tagged"
+    return arguments.method
+
+
+def _until(arguments, setting):
     decades = [setting.sizes.mean * 10**k for k in range(7)]
-    times = decades if arguments.times is None else _times(arguments.times)
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    few = arrivals < 5_000_000
-    cores = (1 if few else available) if arguments.cores is None else _whole("cores", arguments.cores, 1)
-    plan = runs.plan(arrivals, shards, warm_up, setting)
+    return decades if arguments.times is None else _times(arguments.times)
+
+
+def simulate(arguments):
+    """Simulate a setting and print estimates with intervals."""
+    from tailsched import curves, runs
+    from tailsched.report import report
+    from tailsched.tails.precision import Goal
+
+    setting = _setting(arguments)
+    seed = _whole("seed", arguments.seed, 0, math.inf)
+    arrivals, shards, warm_up = _amount(arguments)
+    times = _until(arguments, setting)
+    method = _method(arguments, setting, arrivals, shards)
+    precision = None if arguments.precision is None else _real("precision", arguments.precision)
+    cores = _cores(arguments, arrivals)
     _warn(setting)
-    results = runs.run_shards(setting, "simulate", seed, plan, times, cores)
+    if method == "tagged":
+        if warm_up is None:
+            warm_up = runs.default_warm_up(arrivals // (4 * shards), setting.servers, setting.load)
+        runs.divide(arrivals, shards, warm_up)
+        # Without a precision the budget is spent whatever is reached.
+        wanted = precision or 1e-6
+        goal = Goal(wanted, max(times), wanted, max(times), arrivals)
+        names = "simulate", f"simulate/{setting.resolved}"
+        results = runs.sample(setting, names, seed, goal, shards, warm_up, times, cores)
+    else:
+        if precision is not None:
+            raise ValueError(f"precision = {arguments.precision}: is for method tagged, this is natural")
+        plan = runs.divide(arrivals, shards, warm_up, setting)
+        warm_up = plan[0].warm_up
+        results = runs.run_shards(setting, "simulate", seed, plan, times, cores)
     summary, _ = curves.summarize(setting, results)
-    summary.update(seed=seed, warm_up=plan[0].warm_up)
+    summary.update(seed=seed, warm_up=warm_up)
     if arguments.json:
         print(json.dumps(summary, indent=1, allow_nan=False))
     else:
         print(report(summary))
+
+
+def limit(arguments):
+    """Measure the rate q at which an endless job is served, and the limit (c/q)^alpha of the normalized tail."""
+    from tailsched import curves, runs
+
+    setting = _setting(arguments)
+    seed = _whole("seed", arguments.seed, 0, math.inf)
+    arrivals, shards, warm_up = _amount(arguments)
+    if setting.policy.name == "fcfs":
+        raise ValueError(
+            "policy = 'fcfs': the tail of fcfs is made by other jobs, an endless one says nothing"
+        )
+    works = runs.divide(arrivals, shards, warm_up, setting)
+    _warn(setting)
+    rate = curves.mean_over_shards(
+        runs.run_endless_shards(setting, "limit", seed, works, _cores(arguments, arrivals))
+    )
+    expected = curves.limit_estimate(setting, rate)
+    theory = "inf" if setting.limit == math.inf else setting.limit
+    answer = {
+        "policy": str(setting.policy), "servers": setting.servers, "load": setting.load,
+        "sizes": setting.sizes.spec, "benchmark_rate": setting.rate,
+        "rate": rate.as_dict(), "limit": expected.as_dict(), "theory": theory,
+        "arrivals": arrivals, "shards": shards, "warm_up": works[0].warm_up, "seed": seed,
+    }  # fmt: skip
+    if arguments.json:
+        print(json.dumps(answer, indent=1, allow_nan=False))
+        return
+    from tailsched.report import show
+
+    print(f"{setting.label}: {setting.servers} servers, load {setting.load:g}, sizes {setting.sizes.spec}")
+    print(f"rate q of an endless job    {show(answer['rate'])}")
+    print(f"limit (c/q)^alpha           {show(answer['limit'])}")
+    if theory is not None:
+        print(f"theory                      {theory}")
+
+
+def compare(arguments):
+    """Compare two policies on the same arrivals and sizes: percentiles of T, and their differences."""
+    from tailsched import comparison, runs
+    from tailsched.files import write_json
+    from tailsched.settings import Setting
+
+    texts = arguments.policies
+    if len(texts) != 2:
+        raise ValueError(f"policy: must be given twice, not {len(texts)} times")
+    servers = _whole("servers", arguments.servers, 1, 10**5)
+    load = _load(arguments.load)
+    settings = [Setting.parse(text, servers, load, arguments.sizes) for text in texts]
+    seed = _whole("seed", arguments.seed, 0, math.inf)
+    arrivals, shards, warm_up = _amount(arguments)
+    if shards < 2:
+        raise ValueError(f"shards = {shards}: must be at least 2, for the intervals")
+    levels = [_percentile(part) for part in arguments.percentiles.split(",")]
+    precision = None if arguments.precision is None else _real("precision", arguments.precision)
+    plan = runs.divide(arrivals, shards, warm_up, settings[0])
+    for setting in settings:
+        _warn(setting)
+    cores = _cores(arguments, arrivals)
+    answer = comparison.compare(settings, arguments.streams, seed, plan, levels, precision, cores)
+    if arguments.output:
+        write_json(arguments.output, answer)
+    elif arguments.json:
+        print(json.dumps(answer, indent=1, allow_nan=False))
+    else:
+        print(comparison.report(answer))
+
+
+def _percentile(text):
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 100:
+        raise ValueError(
+            f"percentiles = {text!r}: must be numbers above 0 and below 100, separated by commas"
+        )
+    return value
+
+
+def _load(text):
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"load = {text!r}: must be a number above 0 and below 1") from None
 
 
 def _indexes(text):
@@ -176,11 +322,31 @@ def shard(arguments):
 
     setting = _setting(arguments)
     arrivals, warm_up = _whole("arrivals", arguments.arrivals, 1), _whole("warm-up", arguments.warm_up, 0)
-    runs.plan(arrivals, 1, warm_up)
-    works = [runs.Work(index, arrivals, warm_up) for index in _indexes(arguments.shards)]
+    runs.divide(arrivals, 1, warm_up)
+    works = [runs.Natural(index, arrivals, warm_up) for index in _indexes(arguments.shards)]
     seed = _whole("seed", arguments.seed, 0, math.inf)
     times = [] if arguments.times is None else _times(arguments.times)
-    shards.save(arguments.output, runs.run_shards(setting, arguments.curve, seed, works, times))
+    shards.save(arguments.output, runs.run_shards(setting, arguments.streams, seed, works, times))
+
+
+def sample(arguments):
+    """Simulate a curve until it is as precise as demanded, or its budget is spent, and write its shards."""
+    from tailsched import runs
+    from tailsched.tails import shards
+    from tailsched.tails.precision import Goal
+
+    setting = _setting(arguments)
+    amount = {
+        key: _whole(key.replace("_", "-"), getattr(arguments, key), 1) for key in ("arrivals", "shards")
+    }
+    warm_up = _whole("warm-up", arguments.warm_up, 0)
+    numbers = (_real(key, getattr(arguments, key)) for key in ("precision", "horizon", "far", "until"))
+    goal = Goal(*numbers, amount["arrivals"])
+    runs.divide(amount["arrivals"], amount["shards"], warm_up)
+    seed = _whole("seed", arguments.seed, 0, math.inf)
+    times = [] if arguments.times is None else _times(arguments.times)
+    names = arguments.streams, arguments.curve
+    shards.save(arguments.output, runs.sample(setting, names, seed, goal, amount["shards"], warm_up, times))
 
 
 def merge(arguments):
@@ -192,6 +358,23 @@ def merge(arguments):
     loaded = [shard for path in arguments.shards for shard in shards.load(path)]
     shards.check_same(loaded, {"curve": arguments.curve, **setting.identity})
     curves.write_curve(Path(arguments.output), arguments.curve, setting, loaded)
+
+
+def _amount_arguments(command):
+    command.add_argument("--arrivals", required=True, help="in all shards together, warm-up included")
+    command.add_argument("--seed", default="1")
+    command.add_argument("--warm-up", metavar="JOBS", help="a shard (default: a tenth of it, at most 1e6)")
+    command.add_argument("--shards", metavar="K", help="independent shards, for the intervals (default 20)")
+    command.add_argument("--cores", metavar="K", help="processes; the results do not depend on it")
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _curve_arguments(command):
+    command.add_argument("--curve", required=True, help="the curve's name, which chooses the tagged jobs")
+    command.add_argument("--streams", required=True, metavar="NAME", help="chooses arrivals and sizes")
+    command.add_argument("--seed", required=True)
+    command.add_argument("--times")
+    command.add_argument("-o", "--output", required=True, metavar="SHARD.npz")
 
 
 def make_parser():
@@ -209,25 +392,65 @@ def make_parser():
         "simulate", help=simulate.__doc__, description=f"{simulate.__doc__} {CONVENTIONS}"
     )
     _setting_arguments(command)
-    command.add_argument("--arrivals", required=True, help="in all shards together, warm-up included")
-    command.add_argument("--seed", default="1")
+    _amount_arguments(command)
     command.add_argument("--times", help="times t at which P[T > t] is estimated (default: decades of E[S])")
-    command.add_argument("--warm-up", metavar="JOBS", help="a shard (default: a tenth of it, at most 1e6)")
-    command.add_argument("--shards", metavar="K", help="independent shards, for the intervals (default 20)")
-    command.add_argument("--cores", metavar="K", help="processes; the results do not depend on it")
-    command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument(
+        "--method", default="auto", metavar="METHOD",
+        help="natural: count what happens; tagged: follow tagged jobs of chosen sizes, too; "
+        f"auto (default): tagged from {MANY:.0e} arrivals on, where it applies",
+    )  # fmt: skip
+    command.add_argument(
+        "--precision", metavar="R",
+        help="tagged: stop when the standard error of P[T > t] is R P[T > t] or less at all t up to the last "
+        "of the times; --arrivals is the most that may be spent",
+    )  # fmt: skip
     command.set_defaults(run=simulate)
+
+    command = commands.add_parser("limit", help=limit.__doc__, description=f"{limit.__doc__} {CONVENTIONS}")
+    _setting_arguments(command)
+    _amount_arguments(command)
+    command.set_defaults(run=limit)
+
+    command = commands.add_parser(
+        "compare", help=compare.__doc__, description=f"{compare.__doc__} {CONVENTIONS}"
+    )
+    command.add_argument(
+        "--policy", required=True, action="append", dest="policies", metavar="POLICY",
+        help="twice: name or name:option=value,...; differences are the first less the second",
+    )  # fmt: skip
+    command.add_argument("--servers", required=True, metavar="N")
+    command.add_argument("--load", required=True, metavar="RHO", help="lam E[S]/n, below 1")
+    command.add_argument("--sizes", required=True, metavar="SPEC")
+    _amount_arguments(command)
+    command.add_argument("--percentiles", default="99,99.9,99.99", help="in percent (default %(default)s)")
+    command.add_argument(
+        "--precision", metavar="R",
+        help="add shards until the standard error of each difference is R times the first percentile or less; "
+        "--arrivals is the most that may be spent on each policy",
+    )  # fmt: skip
+    command.add_argument("--streams", default="compare", metavar="NAME", help="of the random numbers")
+    command.add_argument("-o", "--output", metavar="OUT.json", help="write the JSON to a file")
+    command.set_defaults(run=compare)
 
     command = commands.add_parser("shard", help=shard.__doc__, description=shard.__doc__)
     _setting_arguments(command)
-    command.add_argument("--curve", required=True, help="the curve's name, which chooses the random streams")
+    _curve_arguments(command)
     command.add_argument("--shards", required=True, metavar="FIRST-LAST", help="indexes, from 0")
     command.add_argument("--arrivals", required=True, help="of each shard, warm-up included")
     command.add_argument("--warm-up", required=True, metavar="JOBS")
-    command.add_argument("--seed", required=True)
-    command.add_argument("--times")
-    command.add_argument("-o", "--output", required=True, metavar="SHARD.npz")
     command.set_defaults(run=shard)
+
+    command = commands.add_parser("sample", help=sample.__doc__, description=sample.__doc__)
+    _setting_arguments(command)
+    _curve_arguments(command)
+    command.add_argument("--shards", required=True, metavar="K")
+    command.add_argument("--arrivals", required=True, help="the most that may be spent on the curve")
+    command.add_argument("--warm-up", required=True, metavar="JOBS", help="of each run of a shard")
+    command.add_argument("--precision", required=True, metavar="R", help="up to the horizon")
+    command.add_argument("--horizon", required=True, metavar="T")
+    command.add_argument("--far", required=True, metavar="R", help="precision beyond the horizon")
+    command.add_argument("--until", required=True, metavar="T", help="the largest t")
+    command.set_defaults(run=sample)
 
     command = commands.add_parser("merge", help=merge.__doc__, description=merge.__doc__)
     _setting_arguments(command)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import jsonschema
 import yaml
 
-from tailsched.runs import Work, plan
+from tailsched.runs import Natural, divide
 from tailsched.settings import Policy, Setting
 
 
@@ -62,13 +62,21 @@ def check(config: dict, schema: Path) -> dict[str, Curve]:
     errors = list(jsonschema.Draft202012Validator(rules).iter_errors(config))
     if errors:
         raise ValueError(_explain(jsonschema.exceptions.best_match(errors)))
-    for key in ("seed", "arrivals", "shards", "shards_per_job", "warm_up"):
+    for key in ("seed", "arrivals", "shards", "shards_per_job", "warm_up", "paired"):
         config[key] = int(config[key])
+    for key in ("precision", "horizon", "far", "until"):
+        config[key] = float(config[key])
+        if not math.isfinite(config[key]):
+            raise ValueError(f"{key} = {config[key]}: must be finite")
+    if config["until"] < config["horizon"]:
+        raise ValueError(f"until = {config['until']:g}: must be at least horizon = {config['horizon']:g}")
     if not all(math.isfinite(t) for t in config["times"]):
         raise ValueError(f"times = {config['times']}: must be finite")
     with _named("warm_up"):
-        plan(config["arrivals"], config["shards"], config["warm_up"])
-    if config["arrivals"] % config["shards"]:
+        divide(config["arrivals"], config["shards"], config["warm_up"])
+    if config["method"] == "tagged" and config["shards"] < 2:
+        raise ValueError(f"shards = {config['shards']}: method tagged needs at least 2, for the intervals")
+    if config["method"] == "natural" and config["arrivals"] % config["shards"]:
         raise ValueError(f"arrivals = {config['arrivals']}: must be a multiple of shards, {config['shards']}")
     curves = {}
     for key, values in config["settings"].items():
@@ -83,6 +91,10 @@ def check(config: dict, schema: Path) -> dict[str, Curve]:
                     raise ValueError(f"{setting.warning}, and is in no figure")
             name = f"{key}/{curve}"
             curves[name] = Curve(name, str(policy), setting.resolved, setting)
+    for key, pairs in config["comparisons"].items():
+        for curve in (curve for pair in pairs for curve in pair):
+            if f"{key}/{curve}" not in curves:
+                raise ValueError(f"comparisons.{key}: {curve!r} must be a curve of settings.{key}")
     for key, figure in config["figures"].items():
         if figure["setting"] not in config["settings"]:
             known = ", ".join(config["settings"])
@@ -94,9 +106,14 @@ def check(config: dict, schema: Path) -> dict[str, Curve]:
     return curves
 
 
-def batches(config: dict) -> dict[str, Work]:
-    """Return the jobs of a curve: from ``FIRST-LAST``, indexes of shards, to the work of each of them."""
+def batches(config: dict) -> dict[str, Natural | None]:
+    """Return the jobs of a curve: from ``FIRST-LAST``, indexes of shards, to the work of each of them.
+
+    With the method ``tagged`` a curve is one job, ``all``: how much work its shards need is found on the way.
+    """
+    if config["method"] == "tagged":
+        return {"all": None}
     shards, most = config["shards"], config["shards_per_job"]
-    work = plan(config["arrivals"], shards, config["warm_up"])[-1]
+    work = divide(config["arrivals"], shards, config["warm_up"])[-1]
     starts = range(0, shards, most)
     return {f"{first}-{min(first + most, shards) - 1}": work for first in starts}

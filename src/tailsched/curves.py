@@ -13,6 +13,7 @@ import numpy as np
 from tailsched.files import write_csv, write_json
 from tailsched.settings import Setting
 from tailsched.tails.estimates import GRID_POINTS, Estimate, Tails, mean_over_shards, percentile, student
+from tailsched.tails.precision import Goal, reached
 from tailsched.tails.shards import check_same
 from tailsched.theory.bounds import benchmark_tail
 
@@ -94,7 +95,7 @@ def identities(setting, shards):
     """
     totals = [shard.totals for shard in shards]
     jobs, busy = (_ratio(shards, key, lambda s: s.span) for key in ("jobs", "busy"))
-    seen = np.array([shard.seen for shard in shards], float)
+    seen = np.array([shard.seen / shard.runs for shard in shards])
     served = np.array([t.busy / t.work for t in totals])
     return {
         "responses_below_size": sum(t.short for t in totals),
@@ -107,21 +108,63 @@ def identities(setting, shards):
     }
 
 
+def service_rate(setting, shards):
+    """Return the rate q at which a very large job is served, measured, or None if it was not.
+
+    Under SRPT-n an endless job is served while fewer than n others are present, a share of the natural run's
+    time; for other policies it is measured in runs with such a job (`tailsched.mgn.tagged.endless_rate`).
+    """
+    if setting.policy.name == "srpt":
+        return mean_over_shards(_ratio(shards, "few", lambda s: s.span))
+    rates = [shard.rate for shard in shards]
+    return None if None in rates else mean_over_shards(rates)
+
+
+def limit_estimate(setting, rate):
+    """Return (c / q)^alpha, the limit of the normalized tail that a measured rate q leads one to expect.
+
+    Theorem B.1 of the SPLIT paper has it as a lower bound for SRPT-n.
+    """
+    alpha = setting.sizes.tail_index
+    if alpha == math.inf:
+        return Estimate(None, note="the sizes have no regularly varying tail")
+    if not rate.estimate:
+        return Estimate(None, note="the rate is 0: too few arrivals")
+
+    def limit(q):
+        return None if q is None else (setting.rate / q) ** alpha if q > 0 else math.inf
+
+    middle = limit(rate.estimate)
+    se = None if rate.se is None else alpha * middle * rate.se / rate.estimate
+    high = limit(rate.low)
+    return Estimate(middle, se, limit(rate.high), None if high == math.inf else high, rate.note)
+
+
 def _limit(setting, shards):
     """Return what is known of the limit of the normalized tail, for the summary.
 
-    Theory's limit, or under SRPT-n the one expected from a measured rate: a very large job is served while
-    fewer than n others are present, the share q = P[N < n] of time, and the limit is expected to be
-    (c/q)^alpha, which Theorem B.1 of the SPLIT paper has as a lower bound.
+    `limit` is theory's, or where it has none the one expected from the measured rate.
     """
-    alpha = setting.sizes.tail_index
+    measured = service_rate(setting, shards)
+    known = {"limit": None, "limit_source": None}
+    if measured is not None:
+        expected = limit_estimate(setting, measured)
+        known = {"limit": expected.estimate, "limit_source": "measured rate" if expected.estimate else None}
+        known |= {"rate": measured.as_dict(), "limit_estimate": expected.as_dict()}
     if setting.limit is not None:
-        return {"limit": "inf" if setting.limit == math.inf else setting.limit, "limit_source": "theory"}
-    if setting.policy.name != "srpt" or alpha == math.inf:
-        return {"limit": None, "limit_source": None}
-    rate = mean_over_shards(_ratio(shards, "few", lambda s: s.span))
-    limit = (setting.rate / rate.estimate) ** alpha if rate.estimate else None
-    return {"limit": limit, "limit_source": "measured rate", "rate": rate.as_dict()}
+        known |= {"limit": "inf" if setting.limit == math.inf else setting.limit, "limit_source": "theory"}
+    return known
+
+
+def _precision(tails):
+    """Return what was demanded of the curve and what was reached, for the summary; None of a natural run."""
+    goal = tails.shards[0].origin.get("goal")
+    if goal is None:
+        return None
+    near, far = reached(tails, Goal(**goal))
+    met = near <= goal["precision"] and far <= goal["far"]
+    beyond = goal["until"] > goal["horizon"]
+    return {**goal, "reached": near, "reached_far": far if beyond else None, "met": bool(met)}
 
 
 def _rows(setting, tail, jobs):
@@ -146,11 +189,12 @@ def summarize(setting: Setting, shards, percentiles=PERCENTILES):
     Returns
     -------
     summary : dict
-    grid : list of rows of `COLUMNS`, without times that no response exceeded
+    grid : list of rows of `COLUMNS`, in a natural run without times that no response exceeded
     """
     jobs = sum(shard.totals.counted for shard in shards)
     check_same(shards)
     tails = Tails.of(shards, setting.sizes)
+    tagged = shards[0].tagged is not None
     edges = tails.at_edges()
     on_grid = np.frexp(edges.t / shards[0].unit)[0] * (2 * GRID_POINTS) % 1 == 0
     times = [dict(zip(COLUMNS, row, strict=True)) for row in _rows(setting, tails.at_times(), jobs)]
@@ -167,18 +211,23 @@ def summarize(setting: Setting, shards, percentiles=PERCENTILES):
         "tail_index": "inf" if setting.tail_index == math.inf else setting.tail_index,
         "shards": len(shards),
         "arrivals": sum(shard.arrivals for shard in shards),
+        "method": "tagged" if tagged else "natural",
+        "tagged_jobs": sum(shard.tagged.size.size for shard in shards) if tagged else 0,
+        "precision": _precision(tails),
         "counted_jobs": jobs,
         "longest_response": max(shard.totals.longest for shard in shards),
         "mean_response": _mean_response(setting, shards).as_dict(),
         "mean_jobs": _mean_jobs(setting, shards).as_dict(),
         "mean_busy": mean_over_shards(_ratio(shards, "busy", lambda s: s.span)).as_dict(),
-        "quantiles": [{"p": p, **percentile(p, edges, jobs).as_dict()} for p in percentiles],
+        "quantiles": [
+            {"p": p, **percentile(p, edges, None if tagged else jobs).as_dict()} for p in percentiles
+        ],
         "tail": times,
         "identities": identities(setting, shards),
     }
     if summary["identities"]["responses_below_size"]:
         raise RuntimeError(f"{setting.policy}: responses below the job's size, the simulator is wrong")
-    return summary, list(_rows(setting, edges.at(on_grid & (edges.samples > 0)), jobs))
+    return summary, list(_rows(setting, edges.at(on_grid & (tagged | (edges.samples > 0))), jobs))
 
 
 def write_curve(path, name, setting, shards):

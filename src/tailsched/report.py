@@ -3,7 +3,8 @@
 import math
 
 
-def _show(entry, digits=6):
+def show(entry, digits=6):
+    """Return an estimate with its interval as text."""
     if entry["estimate"] is None:
         return f"not given: {entry['note']}"
     text = f"{entry['estimate']:.{digits}g}"
@@ -26,10 +27,10 @@ def report(summary):
         f"{summary['counted_jobs']} jobs counted in {summary['shards']} shards, {summary['warm_up']} "
         f"arrivals of each dropped as warm-up; seed {summary['seed']}",
         "",
-        f"E[T]          {_show(summary['mean_response'])}",
-        f"E[jobs]       {_show(summary['mean_jobs'])}",
-        f"E[busy]       {_show(summary['mean_busy'])}",
-        *(f"{entry['p']:g} %".ljust(14) + _show(entry) for entry in summary["quantiles"]),
+        f"E[T]          {show(summary['mean_response'])}",
+        f"E[jobs]       {show(summary['mean_jobs'])}",
+        f"E[busy]       {show(summary['mean_busy'])}",
+        *(f"{entry['p']:g} %".ljust(14) + show(entry) for entry in summary["quantiles"]),
         "",
         f"normalized tail P[T > t] / P[S > {summary['benchmark_rate']:.6g} t]"
         + (f", limit {summary['limit']}" if summary["limit"] is not None else ""),

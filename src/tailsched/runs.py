@@ -4,16 +4,34 @@ import multiprocessing
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from typing import NamedTuple
 
+import numpy as np
 from tqdm import tqdm
 
-from tailsched.streams import PURPOSES, stream
-from tailsched.tails.shards import Shard
+from tailsched.streams import stream
+from tailsched.tails.estimates import Tails
+from tailsched.tails.ladder import build
+from tailsched.tails.precision import LEAST_JOBS, OVERHEAD, Work, plan, reached
+from tailsched.tails.shards import Shard, Tagged
+
+#: Runs of a shard, at most.
+MOST_RUNS = 8
+
+#: Jobs of a shard's first natural run, at most.
+FIRST_RUN = 2_000_000
+
+#: Arrivals of a shard's run with an endless job, at most, warm-up not counted.
+ENDLESS_RUN = 2_000_000
+
+#: Policies that the rate of an endless job is measured for: under SRPT it is known from the natural run, and under
+#: FCFS the tail is made by other jobs.
+WITH_RATE = ("sek", "split", "thresh-split", "tags-split")
 
 
-class Work(NamedTuple):
-    """One shard's work: its index, its arrivals, and how many of them are warm-up."""
+class Natural(NamedTuple):
+    """A natural shard's work: its index, its arrivals, and how many of them are warm-up."""
 
     index: int
     arrivals: int
@@ -30,8 +48,8 @@ def default_warm_up(arrivals, servers=1, load=0.0):
     return min(max(arrivals // 10, relaxed), 10**6, arrivals // 2)
 
 
-def plan(arrivals, shards, warm_up=None, setting=None):
-    """Divide `arrivals` among `shards`; return a list of `Work`, by default with `default_warm_up`.
+def divide(arrivals, shards, warm_up=None, setting=None):
+    """Divide `arrivals` among `shards`; return a list of `Natural`, by default with `default_warm_up`.
 
     Raises
     ------
@@ -43,7 +61,7 @@ def plan(arrivals, shards, warm_up=None, setting=None):
         warm_up = default_warm_up(least, setting.servers, setting.load) if setting else least // 10
     if warm_up >= least:
         raise ValueError(f"warm-up = {warm_up}: must be below the arrivals of a shard, {least}")
-    return [Work(i, least + (i < arrivals % shards), warm_up) for i in range(shards)]
+    return [Natural(i, least + (i < arrivals % shards), warm_up) for i in range(shards)]
 
 
 def progress_bar(arrivals, label):
@@ -60,18 +78,153 @@ def run_one(setting, name, seed, work, times=(), progress=None):
     from tailsched import mgn
 
     simulator, parameters = setting.simulator()
-    streams = tuple(stream(seed, name, work.index, purpose) for purpose in PURPOSES)
+    streams = tuple(stream(seed, name, work.index, purpose) for purpose in ("arrivals", "sizes"))
     run = mgn.simulate(
         simulator, setting.servers, setting.lam, setting.sizes, work.arrivals - work.warm_up, work.warm_up,
         streams, times, progress=progress, **parameters,
     )  # fmt: skip
-    tally = run.tally
     origin = {"curve": name, "seed": seed, **setting.identity, "warm_up": work.warm_up}
+    return _shard(origin, work.index, run)
+
+
+def _shard(origin, index, run, **more):
+    tally = run.tally
     return Shard(
-        origin, work.index, 1.0 / tally.per_unit,
-        tally.responses, tally.sizes, tally.times, tally.exceed, tally.outgrow,
-        run.totals, run.span, run.seen, run.arrivals,
+        origin, index, 1.0 / tally.per_unit, tally.responses, tally.sizes, tally.times, tally.exceed,
+        tally.outgrow, tally.large, tally.large_exceed, run.totals, run.span, run.seen, run.arrivals, **more,
     )  # fmt: skip
+
+
+def run_tagged(setting, name, seed, place, work, warm_up, ladder, times=(), progress=None):
+    """Simulate one natural run with its windows (see `tailsched.mgn.tagged`).
+
+    Parameters
+    ----------
+    setting : Setting
+    name : (natural, tagged), the names of the streams of the natural run and of the copies
+    seed : root seed
+    place : (shard, run), which run of which shard
+    work, warm_up : `tailsched.tails.precision.Work`; arrivals before the counted ones
+    ladder : `tailsched.tails.ladder.Ladder`
+    times, progress : as in `run_one`
+
+    Returns
+    -------
+    shard : Shard
+    drawn : (bands,) arrivals in the copies of each reach
+    """
+    from tailsched import mgn
+    from tailsched.mgn.tagged import window
+
+    simulator, parameters = setting.simulator()
+    index, number = place
+    streams = [stream(seed, name[0], index, purpose, number) for purpose in ("arrivals", "sizes")]
+    rng = stream(seed, name[1], index, "tagged", number)
+    reaches = np.repeat(np.arange(len(work.windows)), work.windows)
+    rng.shuffle(reaches)
+    visits = warm_up + (np.arange(reaches.size) * work.jobs) // max(reaches.size, 1)
+    queue = iter(reaches.tolist())
+    rows, drawn = [], np.zeros(ladder.bands, np.int64)
+
+    def visit(engine, arrival):
+        reach = next(queue)
+        band, weight, size = ladder.rungs(rng, reach)
+        responses, arrivals = window(engine, arrival, rng, setting.lam, setting.sizes, size, ladder.until)
+        drawn[reach] += arrivals
+        rows.append((band, weight, size, responses))
+        if progress is not None:
+            progress(arrivals)
+
+    run = mgn.simulate(
+        simulator, setting.servers, setting.lam, setting.sizes, work.jobs, warm_up, streams, times,
+        progress=progress, cut=ladder.cut, visits=visits.tolist(), visit=visit, **parameters,
+    )  # fmt: skip
+    rows.append((np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0)))
+    fields = (np.concatenate(column) for column in zip(*rows, strict=True))
+    windows = np.cumsum(np.asarray(work.windows, np.int64)[::-1])[::-1]
+    origin = {"curve": name[1], "seed": seed, **setting.identity, "warm_up": warm_up}
+    shard = _shard(origin, index, run, tagged=Tagged(windows, *fields), cut=ladder.cut, until=ladder.until)
+    return shard._replace(arrivals=shard.arrivals + int(drawn.sum())), drawn
+
+
+def run_endless(setting, name, seed, index, arrivals, warm_up, progress=None):
+    """Return the rate at which an endless job is served in one shard."""
+    from tailsched.mgn.tagged import endless_rate
+
+    simulator, parameters = setting.simulator()
+    rng = stream(seed, name, index, "endless")
+    system = simulator, setting.servers, setting.lam, setting.sizes
+    return endless_rate(*system, rng, arrivals, warm_up, progress, **parameters)
+
+
+def _reach_costs(setting, ladder):
+    """Return a guess of the arrivals in a window of each reach."""
+    simulator, parameters = setting.simulator()
+    policy, _ = simulator.create(setting.servers, 16, **parameters)
+    notice = policy.regard(0.0).notice if hasattr(policy, "regard") else 0.0
+    lam = setting.lam * float(setting.sizes.tail(notice)) if notice > 0 else setting.lam
+    return lam * np.minimum(ladder.tops / setting.rate, ladder.until)
+
+
+def sample(setting, name, seed, goal, shards, warm_up, times=(), cores=1):
+    """Simulate a curve until it is as precise as `goal` demands, or its budget is spent.
+
+    Parameters
+    ----------
+    setting : Setting
+    name : (natural, tagged), see `run_tagged`
+    seed : root seed
+    goal : `tailsched.tails.precision.Goal`
+    shards : number of independent shards
+    warm_up : arrivals dropped at the start of each run of a shard
+    times : extra times at which T > t is counted exactly
+    cores : processes; the result does not depend on it
+
+    Returns
+    -------
+    list of Shard
+    """
+    ladder = build(setting.sizes, goal.until)
+    guess = _reach_costs(setting, ladder)
+    # A reach of which the shards' first windows would cost a quarter of the budget is out of reach.
+    ladder = ladder.down_to(int((np.cumsum(guess) * shards <= goal.budget / 4).sum()))
+    goal = goal._replace(until=ladder.until)
+    first = min(max(goal.budget // (16 * shards), LEAST_JOBS), FIRST_RUN)
+    affordable = goal.budget / (16 * shards * max(ladder.bands, 1)) / (guess[: ladder.bands] + OVERHEAD)
+    work = Work(first, tuple(int(x) for x in np.clip(affordable, 1, 16)))
+    with progress_bar(goal.budget, str(setting.policy)) as bar, _workers(min(cores, shards), bar) as run:
+        merged, drawn, number = None, np.zeros(ladder.bands), 0
+        while work is not None:
+            tasks = [
+                (run_tagged, setting, name, seed, (index, number), work, warm_up, ladder, times)
+                for index in range(shards)
+            ]
+            parts = run(tasks)
+            drawn += sum(part[1] for part in parts)
+            added = [part[0] for part in parts]
+            merged = added if merged is None else [a.plus(b) for a, b in zip(merged, added, strict=True)]
+            spent = sum(shard.arrivals for shard in merged)
+            reach = merged[0].tagged.windows - np.append(merged[0].tagged.windows[1:], 0)
+            tails = Tails.of(merged, setting.sizes)
+            near, far = reached(tails, goal)
+            bar.set_postfix_str(f"standard error {near:.1%}, beyond t = {goal.horizon:g} {far:.1%}")
+            costs = np.where(reach > 0, drawn / np.maximum(reach * shards, 1), guess[: ladder.bands])
+            work = plan(tails, goal, costs, spent) if shards > 1 and number < MOST_RUNS else None
+            number += 1
+        jobs = merged[0].totals.counted
+        rate = [
+            (run_endless, setting, name[1], seed, index, warm_up + min(jobs, ENDLESS_RUN), warm_up)
+            for index in range(shards)
+        ]
+        merged = [shard._replace(origin={**shard.origin, "goal": goal._asdict()}) for shard in merged]
+        if setting.policy.name in WITH_RATE:
+            rates = run(rate)
+            extra = warm_up + min(jobs, ENDLESS_RUN)
+            merged = [
+                shard._replace(rate=value, arrivals=shard.arrivals + extra)
+                for shard, value in zip(merged, rates, strict=True)
+            ]
+    return merged
 
 
 _counter = None
@@ -87,24 +240,46 @@ def _advance(arrivals):
         _counter.value += arrivals
 
 
-def _run_in_process(*task):
-    return run_one(*task, progress=_advance)
+def _call(function, *arguments):
+    return function(*arguments, progress=_advance)
+
+
+@contextmanager
+def _workers(cores, bar):
+    """Give a function that carries out tasks, (function, *arguments), and returns their results in order.
+
+    Each function gets a last argument `progress`, which advances the bar.
+    """
+    if cores == 1:
+        yield lambda tasks: [task[0](*task[1:], progress=bar.update) for task in tasks]
+        return
+    context = multiprocessing.get_context("spawn")
+    counter = context.Value("q", 0)
+    with ProcessPoolExecutor(cores, context, _share_counter, (counter,)) as pool:
+
+        def run(tasks):
+            futures = [pool.submit(_call, *task) for task in tasks]
+            while not all(future.done() for future in futures):
+                time.sleep(0.05)
+                bar.update(counter.value - bar.n)
+            return [future.result() for future in futures]
+
+        try:
+            yield run
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def run_endless_shards(setting, name, seed, works, cores=1):
+    """Return the rate of an endless job in each shard."""
+    total = sum(work.arrivals for work in works)
+    with progress_bar(total, str(setting.policy)) as bar, _workers(min(cores, len(works)), bar) as run:
+        return run([(run_endless, setting, name, seed, *work) for work in works])
 
 
 def run_shards(setting, name, seed, works, times=(), cores=1):
-    """Simulate shards on `cores` processes; return them in order. The result does not depend on `cores`."""
-    with progress_bar(sum(work.arrivals for work in works), str(setting.policy)) as bar:
-        if cores == 1 or len(works) == 1:
-            return [run_one(setting, name, seed, work, times, bar.update) for work in works]
-        context = multiprocessing.get_context("spawn")
-        counter = context.Value("q", 0)
-        with ProcessPoolExecutor(min(cores, len(works)), context, _share_counter, (counter,)) as pool:
-            try:
-                tasks = [pool.submit(_run_in_process, setting, name, seed, work, times) for work in works]
-                while not all(task.done() for task in tasks):
-                    time.sleep(0.05)
-                    bar.update(counter.value - bar.n)
-                return [task.result() for task in tasks]
-            except KeyboardInterrupt:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+    """Simulate natural shards on `cores` processes; return them in order. The result does not depend on `cores`."""
+    total = sum(work.arrivals for work in works)
+    with progress_bar(total, str(setting.policy)) as bar, _workers(min(cores, len(works)), bar) as run:
+        return run([(run_one, setting, name, seed, work, times) for work in works])

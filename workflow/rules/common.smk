@@ -21,7 +21,8 @@ SPLIT = f"{config['results']}/split"
 wildcard_constraints:
     setting="[a-z0-9.-]+",
     curve="[a-z0-9.-]+",
-    shards="[0-9]+-[0-9]+",
+    shards="[0-9]+-[0-9]+|all",
+    second="[a-z0-9.-]+",
 
 
 def curve_of(wildcards):

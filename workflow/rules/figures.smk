@@ -20,7 +20,7 @@ rule drawing:
     input:
         module=lambda wildcards: f"figures/{DRAWINGS[wildcards.figure]}.py",
         style=[STYLE, "src/tailsched/plotting/diagrams.py"],
-        kernels=lambda wildcards: rules.shard.input.kernels if wildcards.figure == "fig03" else [],
+        simulators=lambda wildcards: SIMULATORS if wildcards.figure == "fig03" else [],
     output:
         multiext(f"{SPLIT}/figures/{{figure}}", ".pdf", ".png", ".csv"),
     log:

@@ -10,6 +10,8 @@ time before the clock grows so large that a double would lose digits: a run of a
 short one. Counters are 64-bit integers.
 """
 
+from collections import deque
+from copy import copy
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -17,7 +19,7 @@ import numba
 import numpy as np
 
 from tailsched._jit import KERNEL, inlined, njit
-from tailsched.mgn.policy import arrive, busy, create_pool, depart, grow, next_event, settle
+from tailsched.mgn.policy import arrive, busy, create_pool, depart, duplicate, grow, next_event, settle
 from tailsched.mgn.tally import Tally, count, create_tally
 from tailsched.records import Totals, unit_of
 from tailsched.sampling import fill_arrivals, fill_sizes
@@ -159,6 +161,21 @@ class Engine:
         self.end = np.inf
         self.present = 0
 
+    def clone(self, tally):
+        """Return an engine in the same state that goes its own way, with the given records.
+
+        Slots are given out from the low ones on, so only the arrays' beginnings are in use.
+        """
+        given_out = np.flatnonzero(self.pool.free != np.arange(self.capacity))
+        kept = max(self.present, given_out[-1] + 1 if given_out.size else 0) + 2
+        twin = copy(self)
+        twin.tally = tally
+        twin.pool, twin.policy = (
+            duplicate(record, self.capacity, kept) for record in (self.pool, self.policy)
+        )
+        twin.capacity = min(kept, self.capacity)
+        return twin
+
     def rebase(self):
         """Move the origin of time to the clock, if the clock has grown large."""
         if self.clock > self.epoch:
@@ -245,6 +262,9 @@ def simulate(
     clock=0.0,
     progress=None,
     keep=False,
+    cut=np.inf,
+    visits=(),
+    visit=None,
     **parameters,
 ):
     """Simulate the M/G/n and count `jobs` arrivals, after `warm_up` others.
@@ -263,6 +283,10 @@ def simulate(
     clock : absolute time at the start
     progress : called with the number of arrivals after each block
     keep : whether to keep the completion times, in ``Run.tally.completions``, from job 0 on
+    cut : size above which jobs are counted apart, too
+    visits : numbers of arrivals, in ascending order; just before each of them, but for its interarrival time,
+        ``visit(engine, number)`` is called, which must leave the engine as it is
+    visit : see `visits`
     parameters : the policy's own
 
     Returns
@@ -270,7 +294,8 @@ def simulate(
     Run
     """
     total = warm_up + jobs
-    tally = create_tally(times, total if keep else 0, unit_of(sizes.mean))
+    tally = create_tally(times, total if keep else 0, unit_of(sizes.mean), cut)
+    visits = deque(visits)
     engine = Engine(policy, n, sizes.mean, tally, **parameters)
     engine.clock = clock
     kind, constants = sizes.kernel
@@ -280,8 +305,10 @@ def simulate(
     while totals.counted < jobs:
         if number == warm_up:
             engine.begin = engine.clock
-        bounds = [bound for bound in (warm_up, total) if bound > number]
-        length = min(most, bounds[0] - number) if bounds else (most + 15) >> 4
+        while visits and visits[0] <= number:
+            visit(engine, visits.popleft())
+        bounds = [bound for bound in (*list(visits)[:1], warm_up, total) if bound > number]
+        length = min(most, min(bounds) - number) if bounds else (most + 15) >> 4
         engine.rebase()
         start = engine.clock
         fill_arrivals(streams[0], lam, start, arrivals[:length])

@@ -19,6 +19,16 @@ they stand when compilation is switched off.
 ``rebase(self, state, shift)``                       moves the origin of time to `shift`; returns the state
 ===================================================  =========================================================
 
+Two more let a large job be followed at less cost (`tailsched.mgn.tagged`); a policy may leave them out. They
+are never compiled.
+
+===================================================  =========================================================
+``regard(self, largest)``                            `Regard` for large jobs, if no other job's original size
+                                                     exceeds `largest`
+``shorten(self, state, pool, slot, by, now)``        takes `by` off the work of a large job; returns the state
+                                                     and the work it has left at `now`
+===================================================  =========================================================
+
 Jobs are known by their *slot* in the pool, which holds each job's arrival time, size and number. Arrays
 made with length `capacity` hold one entry a job, used from the front; the engine sees to it that they are
 never outgrown (`grow`). A policy owns its slots only between `arrive` and `depart`.
@@ -31,6 +41,18 @@ from numba import types
 from numba.extending import overload
 
 from tailsched._jit import INLINED
+
+
+class Regard(NamedTuple):
+    """How a policy regards large jobs.
+
+    Jobs larger than `size` are served alike while each has more than `remaining` of its work left, and are
+    not affected by jobs of size `notice` or less.
+    """
+
+    size: float
+    remaining: float
+    notice: float
 
 
 class Pool(NamedTuple):
@@ -57,6 +79,17 @@ def grow(record, capacity, larger):
             field.resize(larger, refcheck=False)
             if name == "free":
                 field[capacity:] = np.arange(capacity, larger)
+
+
+def duplicate(record, capacity, kept):
+    """Return a record (a policy or a pool) with arrays of its own, those of length `capacity` cut to `kept`."""
+    return record._replace(
+        **{
+            name: field[: kept if field.size == capacity else None].copy()
+            for name, field in record._asdict().items()
+            if isinstance(field, np.ndarray)
+        }
+    )
 
 
 def next_event(policy, state):

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tailsched.mgn.sharing import EMPTY, share_arrive, share_depart, share_rebase
+from tailsched.mgn.policy import Regard
+from tailsched.mgn.sharing import EMPTY, share_arrive, share_depart, share_rebase, share_shorten
 
 
 class PS(NamedTuple):
@@ -35,3 +36,9 @@ class PS(NamedTuple):
 
     def rebase(self, state, shift):
         return share_rebase(self.finish, state, shift)
+
+    def regard(self, largest):
+        return Regard(0.0, 0.0, 0.0)
+
+    def shorten(self, state, pool, slot, by, now):
+        return share_shorten(self.finish, self.who, state, self.n, slot, by, now)

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tailsched._jit import inlined
-from tailsched.mgn.servers import create_row, insert, remove, srpt_arrive, srpt_fill
+from tailsched.mgn.policy import Regard
+from tailsched.mgn.servers import create_row, insert, remove, shorten, srpt_arrive, srpt_fill
 
 
 class SEK(NamedTuple):
@@ -66,6 +67,16 @@ class SEK(NamedTuple):
         self.done[:] -= shift
         served, queued, exception, crossing = state
         return served, queued, exception, crossing - shift
+
+    def regard(self, largest):
+        return Regard(self.epsilon, max(largest, self.epsilon), 0.0)
+
+    def shorten(self, state, pool, slot, by, now):
+        served, queued, exception, crossing = state
+        left = shorten(self.done, self.on, served, slot, by) - now
+        if left == left:
+            return (served, queued, exception, crossing - by), left
+        return state, shorten(self.left, self.waiting, queued, slot, by)
 
 
 @inlined

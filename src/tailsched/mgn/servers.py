@@ -82,3 +82,12 @@ def srpt_fill(done, on, served, left, waiting, queued, servers, now, number):
         served = insert(done, on, served, now + left[queued], waiting[queued], number)
         queued -= 1
     return served, queued
+
+
+def shorten(keys, slots, count, slot, by):
+    """Take `by` off the key of a job in a row of `count` jobs; return the key, NaN if it is not there."""
+    for i in range(1, count + 1):
+        if slots[i] == slot:
+            keys[i] -= by
+            return keys[i]
+    return np.nan

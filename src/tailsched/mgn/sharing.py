@@ -79,3 +79,17 @@ def share_rebase(finish, state, shift):
     count, virtual, since, due = state
     finish[:count] -= virtual
     return count, 0.0, since - shift, due - shift
+
+
+def share_shorten(finish, who, state, servers, slot, by, now):
+    """Take `by` off the work of a job; return the state and the work it has left, NaN if it is not there."""
+    count, virtual, since, due = state
+    here = np.flatnonzero(who[:count] == slot)
+    if here.size == 0:
+        return state, np.nan
+    finish[here[0]] -= by
+    virtual += (now - since) / max(1.0, count / servers)
+    left = finish[here[0]] - virtual
+    order = np.argsort(finish[:count], kind="stable")  # ascending keys are a heap
+    finish[:count], who[:count] = finish[order], who[order]
+    return (count, virtual, now, _due(finish, count, virtual, servers, now)), left

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tailsched._jit import inlined
-from tailsched.mgn.servers import create_row, remove, srpt_arrive, srpt_fill
+from tailsched.mgn.policy import Regard
+from tailsched.mgn.servers import create_row, remove, shorten, srpt_arrive, srpt_fill
 
 
 @inlined
@@ -93,3 +94,13 @@ class Split(NamedTuple):
         self.done[:] -= shift
         served, queued, ljf, end = state
         return served, queued, ljf, end - shift
+
+    def regard(self, largest):
+        return Regard(0.0, largest, 0.0)
+
+    def shorten(self, state, pool, slot, by, now):
+        served, queued, ljf, end = state
+        if ljf == slot:
+            return (served, queued, ljf, end - by), end - by - now
+        left = shorten(self.done, self.on, served, slot, by) - now
+        return state, left if left == left else shorten(self.left, self.waiting, queued, slot, by)

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tailsched.mgn.servers import create_row, srpt_arrive, srpt_fill
+from tailsched.mgn.policy import Regard
+from tailsched.mgn.servers import create_row, shorten, srpt_arrive, srpt_fill
 
 
 class SRPT(NamedTuple):
@@ -50,3 +51,11 @@ class SRPT(NamedTuple):
     def rebase(self, state, shift):
         self.done[:] -= shift
         return state
+
+    def regard(self, largest):
+        return Regard(0.0, largest, 0.0)
+
+    def shorten(self, state, pool, slot, by, now):
+        served, queued = state
+        left = shorten(self.done, self.on, served, slot, by) - now
+        return state, left if left == left else shorten(self.left, self.waiting, queued, slot, by)

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tailsched.mgn.policy import Regard
 from tailsched.mgn.queue import append, behind
-from tailsched.mgn.servers import create_row, insert
-from tailsched.mgn.sharing import EMPTY, share_arrive, share_depart, share_rebase
+from tailsched.mgn.servers import create_row, insert, shorten
+from tailsched.mgn.sharing import EMPTY, share_arrive, share_depart, share_rebase, share_shorten
 
 
 class TagsSplit(NamedTuple):
@@ -69,3 +70,16 @@ class TagsSplit(NamedTuple):
         self.done[:] -= shift
         served, head, tail, shared = state
         return served, head, tail, share_rebase(self.finish, shared, shift)
+
+    def regard(self, largest):
+        return Regard(self.d, 0.0, 0.0)
+
+    def shorten(self, state, pool, slot, by, now):
+        served, head, tail, shared = state
+        shared, left = share_shorten(self.finish, self.who, shared, 1, slot, by, now)
+        if left != left:
+            # On an FCFS server or in the queue, what is kept is the end of the first d.
+            served_until = shorten(self.done, self.on, served, slot, 0.0)
+            done = self.d - (served_until - now) if served_until == served_until else 0.0
+            left = pool.size[slot] - by - done
+        return (served, head, tail, shared), left

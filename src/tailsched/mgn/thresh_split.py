@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tailsched.mgn.policy import Regard
 from tailsched.mgn.queue import append, behind, put_back
-from tailsched.mgn.servers import create_row, insert, push, remove, srpt_arrive, srpt_fill
+from tailsched.mgn.servers import create_row, insert, push, remove, shorten, srpt_arrive, srpt_fill
 
 
 class ThreshSplitFCFS(NamedTuple):
@@ -106,6 +107,14 @@ class ThreshSplitFCFS(NamedTuple):
         served, head, tail, stolen, end, large, queued = state
         return served, head, tail, stolen, end - shift, large, queued
 
+    def regard(self, largest):
+        return Regard(self.d, largest, self.d)
+
+    def shorten(self, state, pool, slot, by, now):
+        large, queued = state[5], state[6]
+        left = shorten(self.large_done, self.large_on, large, slot, by) - now
+        return state, left if left == left else shorten(self.large_left, self.large_waiting, queued, slot, by)
+
 
 class ThreshSplitSRPT(NamedTuple):
     """State: small jobs in service and waiting, large jobs in service and waiting.
@@ -194,3 +203,11 @@ class ThreshSplitSRPT(NamedTuple):
         self.done[:] -= shift
         self.large_done[:] -= shift
         return state
+
+    def regard(self, largest):
+        return Regard(self.d, largest, self.d)
+
+    def shorten(self, state, pool, slot, by, now):
+        large, queued = state[2], state[3]
+        left = shorten(self.large_done, self.large_on, large, slot, by) - now
+        return state, left if left == left else shorten(self.large_left, self.large_waiting, queued, slot, by)

@@ -13,6 +13,9 @@ from tailsched.sizes import parse_sizes
 #: Percentiles marked on the curves.
 MARKED = (99.0, 99.9, 99.99)
 
+#: Tail probability below which the paper's 1e10 arrivals a curve see fewer than 100 jobs, a tenth of them error.
+REACHED = 1e-8
+
 COLUMNS = (
     "kind", "curve", "policy", "label", "t", "t_low", "t_high",
     "normalized", "normalized_low", "normalized_high", "predicted_limit",
@@ -28,6 +31,7 @@ def _curve(path):
         "label": summary["label"],
         "t": columns["t"],
         "estimate": columns["normalized"],
+        "reach": float(columns["t"][columns["estimate"] >= REACHED].max(initial=0.0)),
         "low": columns["normalized_low"],
         "high": columns["normalized_high"],
         "limit": math.inf if limit == "inf" else limit,
@@ -85,6 +89,7 @@ def main(description, **options):
         alpha=parse_sizes(system["sizes"]).tail_index,
         title=f"({panel})" if panel else None,
         mark=arguments.mark or None,
+        reach=max(curve["reach"] for curve in curves),
         **options,
     )
     save(fig, arguments.output)

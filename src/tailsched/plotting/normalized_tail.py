@@ -99,10 +99,11 @@ def draw_normalized_tails(
     alpha,
     title=None,
     mark=None,
-    xlim=(1.0, 1e6),
+    xlim=(1.0, 1e7),
     ylim=None,
     yscale="linear",
     legend=True,
+    reach=None,
 ):
     """Draw normalized tails with 95 % bands, percentile marks and predicted limits.
 
@@ -129,6 +130,9 @@ def draw_normalized_tails(
     legend : bool
         Below the axes: the curves, then what bands, dotted lines and marks mean.
 
+    reach : float, optional
+        The largest t that the paper's simulations reach; what lies beyond is shaded.
+
     Returns
     -------
     list of matplotlib.legend.Legend
@@ -148,6 +152,9 @@ def draw_normalized_tails(
     ax.set_autoscale_on(False)
 
     ax.axhline(1.0, color=style.GREY, linewidth=0.7, zorder=1)
+    shaded = reach is not None and reach < xlim[1]
+    if shaded:
+        ax.axvspan(max(reach, xlim[0]), xlim[1], **BEYOND)
     half = math.sqrt(xlim[0] * xlim[1])
     handles, limits, any_mark = [], set(), False
     for rank, (curve, look) in enumerate(zip(curves, looks, strict=True)):
@@ -203,6 +210,8 @@ def draw_normalized_tails(
         return []
 
     notes = [(Patch(facecolor=style.GREY, alpha=0.3, linewidth=0), "95 % interval")]
+    if shaded:
+        notes.append((Patch(**BEYOND), "beyond the paper's reach"))
     if limits:
         notes.append((Line2D([], [], color=style.INK, **LIMIT), "predicted limit"))
     if any_mark:
@@ -216,6 +225,7 @@ def draw_normalized_tails(
     return [first, second]
 
 
+BEYOND = {"facecolor": style.GREY, "alpha": 0.13, "linewidth": 0, "zorder": 0}
 LIMIT = {"linewidth": 0.9, "linestyle": (0, (1, 1.4))}
 LEFT, RIGHT, TOP, LABEL_SPACE = 0.5, 0.09, 0.22, 0.4  #: room around the axes, inches
 

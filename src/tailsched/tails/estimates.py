@@ -6,12 +6,26 @@ A response is never below the job's size, so with the law of S known
 
 .. math:: P[T > t] = P[S > t] + P[S \le t < T],
 
-and only the second term, the excess, is estimated: by the share of the counted jobs with T > t less the
-share with S > t. Its standard error is that of the mean over the shards. The interval treats the number of
-excess jobs as overdispersed Poisson, with the dispersion seen between the shards, and is of Jeffreys' form:
-with m effective events, the gamma quantiles of shape m + 1/2. For many events that is the Student interval
-of the shards' mean, and for few it does not collapse to a point. Where few events are left their dispersion
-is at least the largest known in the octave below t: a run without an event says nothing of how they clump.
+and only the second term, the excess, is estimated. In a natural run it is the share of the counted jobs with
+T > t less the share with S > t. With tagged jobs (`tailsched.mgn.tagged`) that share is taken of the jobs up to
+the size `cut` alone, and each band of the ladder adds
+
+.. math:: \frac{1}{M_b} \sum_{windows} \sum_{j \in b} w_j 1\{x_j \le t < T_j\},
+
+over the M_b windows that reach it. Both parts are unbiased, whatever the dependence between the jobs of a window,
+the windows of a run, and the run itself.
+
+The standard error is that of the mean over the shards. The interval treats the excess as a sum of equal events,
+overdispersed Poisson in number, with the dispersion seen between the shards, and is of Jeffreys' form: with m
+effective events, the gamma quantiles of shape m + 1/2. For many events that is the Student interval of the
+shards' mean, and for few it does not collapse to a point. Where few events are left their dispersion is at
+least the largest known in the octave below t, and at least what one job or one rung of the ladder weighs: a run
+without an event says nothing of how they clump. The natural and the tagged part have an interval each, and the
+interval of their sum has the root of the sum of squares of their distances on either side.
+
+Beyond `SILENCE` times the longest response seen of a job of size up to `cut`, the natural part is taken to be
+over: with tagged jobs there, it is not held against a curve that no such job has been seen, as it is in a natural
+run.
 
 Percentiles
 -----------
@@ -42,6 +56,9 @@ FEW_EVENTS = 20
 
 #: Effective events from which a dispersion may be lent to longer times.
 LENDERS = 3
+
+#: How far the natural part of a curve with tagged jobs may reach beyond the longest response seen in it.
+SILENCE = 2.0
 
 #: Points an octave on the grid of a curve, all of them edges of the histogram.
 GRID_POINTS = 16
@@ -91,112 +108,210 @@ def mean_over_shards(values, note=None):
     return Estimate(mean, se, mean - reach, mean + reach, note)
 
 
-def dispersion_of(counts):
-    """Return variance over mean of one count a shard, at least 1; `counts` is a (shards, ...) array."""
-    mean = counts.mean(axis=0)
-    variance = counts.var(axis=0, ddof=1)
-    return np.maximum(np.divide(variance, mean, out=np.ones_like(mean), where=mean > 0), 1.0)
+def dispersion_of(values):
+    """Return variance over mean of one value a shard, 0 where all are 0; `values` is a (shards, ...) array."""
+    mean = values.mean(axis=0)
+    return np.divide(values.var(axis=0, ddof=1), mean, out=np.zeros_like(mean), where=mean > 0)
 
 
-def count_interval(counts, floor=1.0):
-    """Return the mean of one count a shard, its standard error and its interval.
+def excess_interval(values, weight, floor=0.0, counts=True):
+    """Return the mean of one excess a shard, and its interval.
 
     Parameters
     ----------
-    counts : (shards, ...) array
-    floor : least dispersion where fewer than `FEW_EVENTS` effective events are seen; a number or an array of
-        the counts' trailing shape
+    values : (shards, ...) array, not negative
+    weight : what one event adds to a shard's value, the least dispersion where fewer than `FEW_EVENTS` effective
+        events are seen; a number or an array of the values' trailing shape; where it is 0, no event is the
+        certain number of events
+    floor : another least dispersion where so few are seen, likewise
+    counts : whether the values are numbers of events, whose dispersion is nowhere below that of independent ones;
+        the rungs of a ladder, evenly spaced, are better than independent
 
     Returns
     -------
-    mean, se, low, high : arrays of the counts' trailing shape; all but the mean are NaN for one shard
+    mean, low, high : arrays of the values' trailing shape; the interval is NaN for one shard
     """
-    shards = counts.shape[0]
-    total = counts.sum(axis=0).astype(float)
-    mean = total / shards
+    shards = values.shape[0]
+    mean = values.mean(axis=0)
     if shards < 2:
-        return mean, *(np.full(mean.shape, np.nan) for _ in range(3))
-    dispersion = dispersion_of(counts)
-    dispersion = np.where(total / dispersion < FEW_EVENTS, np.maximum(dispersion, floor), dispersion)
+        return mean, *(np.full(mean.shape, np.nan) for _ in range(2))
+    dispersion = np.maximum(dispersion_of(values), weight if counts else 0.0)
+    least = np.maximum(weight, dispersion)
+    few = shards * mean < FEW_EVENTS * least
+    dispersion = np.where(few & (weight > 0), np.maximum(least, floor), dispersion)
     tail_probability = special.ndtr(-student(shards))
-    events = total / dispersion
-    low = np.where(total > 0, special.gammaincinv(events + 0.5, tail_probability), 0.0)
+    events = np.divide(shards * mean, dispersion, out=np.zeros_like(mean), where=dispersion > 0)
+    low = np.where(mean > 0, special.gammaincinv(events + 0.5, tail_probability), 0.0)
     high = special.gammainccinv(events + 0.5, tail_probability)
     scale = dispersion / shards
-    return mean, counts.std(axis=0, ddof=1) / math.sqrt(shards), low * scale, high * scale
+    return mean, low * scale, high * scale
 
 
-def _greater(histograms):
+def _greater(histogram):
     """Return, for each edge, the count of values greater than it."""
-    above = np.cumsum(histograms[:, ::-1], axis=1)[:, ::-1]
-    return np.concatenate([above, np.zeros((above.shape[0], 1), above.dtype)], axis=1)
+    return np.append(np.cumsum(histogram[::-1])[::-1], 0)
+
+
+def _tagged(tagged, t):
+    """Return, at each t, the excess of the tagged jobs and the number of those with T > t."""
+    scaled = tagged.weight / tagged.windows[tagged.band]
+    by_size, by_response = np.argsort(tagged.size), np.argsort(tagged.response)
+
+    def above(order, values):
+        sums = np.append(0.0, np.cumsum(scaled[order]))
+        passed = np.searchsorted(values[order], t, side="right")
+        return sums[-1] - sums[passed], order.size - passed
+
+    (longer, number), (larger, _) = above(by_response, tagged.response), above(by_size, tagged.size)
+    return np.maximum(longer - larger, 0.0), number
 
 
 class Tails(NamedTuple):
-    """The tails of some shards: counts a shard at the edges, and the least dispersion of the excess there.
+    """The tails of some shards.
 
     Attributes
     ----------
-    t : (m,) edges of the histogram, from the last one that all jobs pass to the first that none does
-    exceed, outgrow : (shards, m) jobs with T > t, jobs with S > t
-    floor : (m,) largest dispersion of the excess that is known in the octave below t
+    t : (m,) edges of the histogram, from the last one that all jobs pass to the first that none does, or that is
+        not below `Shard.until`
+    parts : one `Part`, of the natural runs, or two, of these and of the tagged jobs
+    samples : (m,) jobs with T > t, tagged ones too
     shards : the shards
     sizes : the job-size distribution
     """
 
     t: np.ndarray
-    exceed: np.ndarray
-    outgrow: np.ndarray
-    floor: np.ndarray
+    parts: list
+    samples: np.ndarray
     shards: list
     sizes: Sizes
 
     @classmethod
     def of(cls, shards, sizes):
         used = np.flatnonzero(np.sum([shard.responses + shard.sizes for shard in shards], axis=0))
-        window = slice(used[0], used[-1] + 1)
-        exceed, outgrow = (
-            _greater(np.stack([getattr(shard, key)[window] for shard in shards]))
-            for key in ("responses", "sizes")
-        )
-        t = edges(shards[0].unit)[used[0] : used[-1] + 2]
-        floor = np.ones(t.size)
-        if len(shards) > 1:
-            octave = 1 << MANTISSA_BITS
-            excess = exceed - outgrow
-            dispersion = dispersion_of(excess)
-            known = np.where(excess.sum(axis=0) >= LENDERS * dispersion, dispersion, 1.0)
-            padded = np.concatenate([np.ones(octave), known])
-            floor = np.lib.stride_tricks.sliding_window_view(padded, octave + 1).max(axis=1)
-        return cls(t, exceed, outgrow, floor, shards, sizes)
+        grid = edges(shards[0].unit)
+        last = used[-1] + 1
+        if shards[0].tagged:
+            last = int(np.searchsorted(grid, shards[0].until * (1 - 1e-12)))
+        window = slice(used[0], max(last, used[0]) + 1)
+        t = grid[window]
+        rows = []
+        for shard in shards:
+            small = _greater(shard.responses - shard.large)[window]
+            outgrow = _greater(shard.sizes)
+            outgrow = (outgrow - outgrow[_at(grid, shard.cut)])[window]
+            rows.append((shard, small, outgrow, _greater(shard.large)[window]))
+        parts, samples = _parts(rows, t)
+        return cls(t, [part.with_floor() for part in parts], samples, shards, sizes)
 
     @property
-    def jobs(self):
-        """Counted jobs, by shard."""
-        return np.array([shard.totals.counted for shard in self.shards])
+    def excess(self):
+        """(shards, m) estimates of P[S <= t < T]."""
+        return sum(part.values for part in self.parts)
 
-    def _tail(self, t, exceed, outgrow, floor):
+    def _tail(self, t, parts, samples):
         known = self.sizes.tail(t)
-        average = self.jobs.mean()
-        excess = (exceed - outgrow) * (average / self.jobs)[:, np.newaxis]
-        mean, se, low, high = count_interval(excess, floor)
-        # Of an excess that was never seen only the interval is known; where all sizes are above t it is 0.
-        se = np.where((mean > 0) | (known == 1.0), se, np.nan)
-        bound = np.minimum(known + np.stack([mean, low, high]) / average, 1.0)
-        return Tail(t, bound[0], se / average, bound[1], bound[2], exceed.sum(axis=0))
+        excess = sum(part.values for part in parts)
+        mean = excess.mean(axis=0)
+        below, above = np.zeros((2, t.size))
+        for i, part in enumerate(parts):
+            middle, low, high = excess_interval(part.values, part.weight, part.floor, counts=i == 0)
+            below, above = below + (middle - low) ** 2, above + (high - middle) ** 2
+        if len(self.shards) > 1:
+            se = excess.std(axis=0, ddof=1) / math.sqrt(len(self.shards))
+            # Of an excess that was never seen only the interval is known; where all sizes are above t it is 0.
+            se = np.where((mean > 0) | (known == 1.0), se, np.nan)
+        else:
+            se = np.full(t.size, np.nan)
+        bound = np.minimum(known + np.stack([mean, mean - np.sqrt(below), mean + np.sqrt(above)]), 1.0)
+        return Tail(t, bound[0], se, np.maximum(bound[1], known), bound[2], samples)
 
     def at_edges(self):
         """Estimate P[T > t] at the edges of the histogram."""
-        return self._tail(self.t, self.exceed, self.outgrow, self.floor)
+        return self._tail(self.t, self.parts, self.samples)
 
     def at_times(self):
         """Estimate P[T > t] at the extra times of the shards, from exact counts."""
-        times = self.shards[0].times
-        exceed, outgrow = (
-            np.stack([getattr(shard, key) for shard in self.shards]) for key in ("exceed", "outgrow")
-        )
-        floor = self.floor[np.clip(np.searchsorted(self.t, times), 0, self.t.size - 1)]
-        return self._tail(times, exceed, outgrow, floor)
+        times = self.shards[0].times[self.shards[0].times <= self.shards[0].until]
+        rows = []
+        for shard in self.shards:
+            beyond = _greater(shard.sizes)[_at(edges(shard.unit), shard.cut)]
+            counts = shard.exceed - shard.large_exceed, shard.outgrow - beyond, shard.large_exceed
+            rows.append((shard, *(count[: times.size] for count in counts)))
+        parts, samples = _parts(rows, times)
+        at = np.clip(np.searchsorted(self.t, times), 0, self.t.size - 1)
+        parts = [part._replace(floor=own.floor[at]) for part, own in zip(parts, self.parts, strict=True)]
+        return self._tail(times, parts, samples)
+
+
+class Part(NamedTuple):
+    """A part of the excess: (shards, m) values, what one event weighs, and the least dispersion where few are seen."""
+
+    values: np.ndarray
+    weight: np.ndarray
+    floor: np.ndarray | float = 0.0
+
+    def with_floor(self):
+        """Set `floor` to the largest dispersion that is known in the octave below each of the edges t."""
+        shards, size = self.values.shape
+        if shards < 2:
+            return self._replace(floor=np.zeros(size))
+        octave = 1 << MANTISSA_BITS
+        dispersion = dispersion_of(self.values)
+        known = np.where(shards * self.values.mean(axis=0) >= LENDERS * dispersion, dispersion, 0.0)
+        padded = np.concatenate([np.zeros(octave), known])
+        return self._replace(floor=np.lib.stride_tricks.sliding_window_view(padded, octave + 1).max(axis=1))
+
+
+def _at(grid, cut):
+    """Return the index of the edge `cut`; the last one, which no job passes, for inf."""
+    return min(int(np.searchsorted(grid, cut)), grid.size - 1)
+
+
+def _parts(rows, t):
+    """Return (parts, samples) at times `t` (see `Tails`).
+
+    A row is a shard, its jobs of at most `cut` with T > t, its jobs of at most `cut` with S > t (less where t is
+    above `cut`), and its larger jobs with T > t.
+    """
+    natural, tagged, rungs, samples = [], [], [], np.zeros(t.size, np.int64)
+    for shard, small, outgrow, large in rows:
+        natural.append((small - np.maximum(outgrow, 0)) / shard.totals.counted)
+        number = large
+        if shard.tagged is not None:
+            values, number = _tagged(shard.tagged, t)
+            tagged.append(values)
+            rungs.append(_rung_weight(shard.tagged, t))
+        samples += small + number
+    weight = np.full(t.size, np.mean([1.0 / shard.totals.counted for shard, *_ in rows]))
+    if not tagged:
+        return [Part(np.stack(natural), weight)], samples
+    longest = t[np.flatnonzero(np.any(natural, axis=0))[-1]] if np.any(natural) else 0.0
+    weight[t > SILENCE * longest] = 0.0
+    return [Part(np.stack(natural), weight), Part(np.stack(tagged), np.mean(rungs, axis=0))], samples
+
+
+def parts_of(tails, keep):
+    """Return what the natural run and each band add to the excess at the edges `keep` (a mask).
+
+    Returns
+    -------
+    (shards, 1 + bands, t) array
+    """
+    t = tails.t[keep]
+    bands = range(tails.shards[0].tagged.windows.size)
+    rows = [[_tagged(shard.tagged.only(band), t)[0] for band in bands] for shard in tails.shards]
+    natural = tails.parts[0].values[:, np.newaxis, keep]
+    return np.concatenate([natural, np.reshape(rows, (len(rows), len(bands), t.size))], axis=1)
+
+
+def _rung_weight(tagged, t):
+    """Return what a rung of size t weighs in its shard, 0 below the ladder."""
+    if tagged.size.size == 0:
+        return np.zeros(np.shape(t))
+    order = np.argsort(tagged.size)
+    at = np.searchsorted(tagged.size[order], t, side="right") - 1
+    scaled = (tagged.weight / tagged.windows[tagged.band])[order]
+    return np.where(at >= 0, scaled[at], 0.0)
 
 
 def _passes(t, tail, level):
@@ -212,9 +327,12 @@ def _passes(t, tail, level):
 
 
 def percentile(p, tail, jobs):
-    """Return the p-th percentile of T (p in percent) with its interval, from `Tails.at_edges`."""
+    """Return the p-th percentile of T (p in percent) with its interval, from `Tails.at_edges`.
+
+    `jobs` is the number of counted jobs that must suffice, or None with tagged jobs.
+    """
     level = 1.0 - p / 100.0
-    if jobs * level < FEWEST * (1 - 1e-9):
+    if jobs is not None and jobs * level < FEWEST * (1 - 1e-9):
         needed = math.ceil(FEWEST / level * (1 - 1e-9))
         return Estimate(None, note=f"needs at least {needed} counted jobs, not {jobs}")
     estimate, low, high = (_passes(tail.t, bound, level) for bound in (tail.estimate, tail.low, tail.high))

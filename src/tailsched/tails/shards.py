@@ -1,7 +1,8 @@
 """Shards: independent pieces of a simulation, on disk, and their exact merger.
 
-A shard's result depends on its curve's name, the root seed and its index only. It is written to a temporary
-name and renamed, so a file that has the final name is whole; a file that is not is refused by name.
+A shard's result depends on its curve's streams, the root seed, its index and its amount of work only. It is
+written to a temporary name and renamed, so a file that has the final name is whole; a file that is not is
+refused by name.
 """
 
 import json
@@ -13,8 +14,48 @@ import numpy as np
 from tailsched.files import replacing
 from tailsched.records import BINS, Totals
 
-ARRAYS = ("responses", "sizes", "times", "exceed", "outgrow")
-NUMBERS = ("origin", "index", "unit", "totals", "span", "seen", "arrivals")
+ARRAYS = ("responses", "sizes", "times", "exceed", "outgrow", "large", "large_exceed")
+TAGGED = ("windows", "band", "weight", "size", "response")
+NUMBERS = (
+    "origin",
+    "index",
+    "unit",
+    "totals",
+    "span",
+    "seen",
+    "arrivals",
+    "runs",
+    "tagged",
+    "cut",
+    "until",
+    "rate",
+)
+
+
+class Tagged(NamedTuple):
+    """The tagged jobs of a shard, see `tailsched.tails.ladder`.
+
+    Attributes
+    ----------
+    windows : (bands,) int64, windows that reach each band
+    band, weight, size, response : (m,) arrays, one entry a tagged job; `response` is inf beyond `Shard.until`
+    """
+
+    windows: np.ndarray
+    band: np.ndarray
+    weight: np.ndarray
+    size: np.ndarray
+    response: np.ndarray
+
+    def only(self, band):
+        """Return the jobs of one band."""
+        kept = self.band == band
+        return Tagged(self.windows, *(field[kept] for field in self[1:]))
+
+    def plus(self, other):
+        """Return the jobs of both."""
+        joined = (np.concatenate(pair) for pair in zip(self[1:], other[1:], strict=True))
+        return Tagged(self.windows + other.windows, *joined)
 
 
 class Shard(NamedTuple):
@@ -26,10 +67,16 @@ class Shard(NamedTuple):
     unit : unit of the histograms, see `tailsched.records.unit_of`
     responses, sizes : (BINS,) int64 histograms of the counted jobs
     times, exceed, outgrow : (k,) extra times t, jobs with T > t, jobs with S > t
+    large, large_exceed : the parts of `responses` and `exceed` from jobs larger than `cut`
     totals : sums, see `tailsched.records.Totals`
     span : window of time in which the counted jobs arrived
-    seen : jobs that the last counted arrival found in the system
-    arrivals : all arrivals simulated
+    seen : jobs that the last counted arrival found in the system, summed over the runs
+    arrivals : all arrivals simulated, in copies too
+    runs : natural runs that make the shard
+    tagged : `Tagged`, or None
+    cut : size up to which jobs are counted in the natural run, inf without tagged jobs
+    until : time up to which response times are followed, inf without tagged jobs
+    rate : rate at which an endless job was served, None if that was not measured
     """
 
     origin: dict
@@ -40,32 +87,64 @@ class Shard(NamedTuple):
     times: np.ndarray
     exceed: np.ndarray
     outgrow: np.ndarray
+    large: np.ndarray
+    large_exceed: np.ndarray
     totals: Totals
     span: float
     seen: int
     arrivals: int
+    runs: int = 1
+    tagged: Tagged | None = None
+    cut: float = np.inf
+    until: float = np.inf
+    rate: float | None = None
+
+    def plus(self, other):
+        """Return the shard made of both: further runs of the same index, or the same shard's rate."""
+        added = (
+            "responses",
+            "sizes",
+            "exceed",
+            "outgrow",
+            "large",
+            "large_exceed",
+            "span",
+            "seen",
+            "arrivals",
+            "runs",
+        )
+        sums = {key: getattr(self, key) + getattr(other, key) for key in added}
+        tagged = self.tagged.plus(other.tagged) if self.tagged else None
+        return self._replace(**sums, totals=self.totals.plus(other.totals), tagged=tagged)
 
 
 def save(path, shards):
     """Write shards with the same times to one ``.npz`` file."""
     numbers = [{key: getattr(shard, key) for key in NUMBERS} for shard in shards]
-    text = json.dumps([{**entry, "totals": entry["totals"]._asdict()} for entry in numbers])
+    text = json.dumps(
+        [
+            {**entry, "totals": entry["totals"]._asdict(), "tagged": entry["tagged"] is not None}
+            for entry in numbers
+        ]
+    )
     arrays = {key: np.stack([getattr(shard, key) for shard in shards]) for key in ARRAYS}
+    for i, shard in enumerate(shards):
+        arrays |= {f"{key}{i}": field for key, field in zip(TAGGED, shard.tagged or (), strict=False)}
     with replacing(path) as temporary, open(temporary, "wb") as file:
         np.savez_compressed(file, numbers=np.array(text), **arrays)
 
 
 def load(path):
     """Return the shards in a file; raise ValueError, with the file's name, unless it is whole."""
+    shards = []
     try:
         with open(path, "rb") as binary, np.load(binary) as file:
             arrays = {key: file[key] for key in ARRAYS}
-            numbers = json.loads(str(file["numbers"]))
-        shards = [
-            Shard(**dict(zip(ARRAYS, fields, strict=True)), **{**entry, "totals": Totals(**entry["totals"])})
-            for entry, *fields in zip(numbers, *arrays.values(), strict=True)
-        ]
-    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+            for i, entry in enumerate(json.loads(str(file["numbers"]))):
+                tagged = Tagged(*(file[f"{key}{i}"] for key in TAGGED)) if entry["tagged"] else None
+                entry |= {"totals": Totals(**entry["totals"]), "tagged": tagged}
+                shards.append(Shard(**{key: array[i] for key, array in arrays.items()}, **entry))
+    except (OSError, EOFError, KeyError, TypeError, ValueError, IndexError, zipfile.BadZipFile) as error:
         raise ValueError(f"shard file {path} cannot be read ({error}): delete it and run again") from None
     if any(shard.responses.size != BINS or shard.responses.sum() != shard.totals.counted for shard in shards):
         raise ValueError(f"shard file {path} does not add up: delete it and run again")

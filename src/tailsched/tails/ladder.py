@@ -1,0 +1,90 @@
+r"""Ladders of sizes: which tagged jobs are run, and what each stands for.
+
+Jobs up to the size `cut` are counted in the natural run. The others are replaced by tagged jobs whose sizes are
+the rungs of a ladder, evenly spaced in log P[S > x] with a random shift U:
+
+.. math:: P[S > x_j] = p_j = p_0 e^{-\delta (j + U)}, \qquad w_j = \delta p_j .
+
+For any function f of the size, :math:`\sum_j w_j f(x_j)` has the mean :math:`E[f(S); x_0 < S \le x_{end}]`: the
+ladder is unbiased whatever the number of its rungs. Sizes beyond the end are above the largest t of interest, and
+so are their response times. If no size can be that large the ladder ends where almost nothing is left, and one
+more rung, drawn from what is left, stands for it.
+
+The rungs fall into *bands*, in each of which P[S > x] falls by the same factor. A window of *reach* b runs the
+rungs of the bands 0 to b.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tailsched.records import edges, unit_of
+
+#: P[S > x] at the first rung, about: from there on a copy costs less than waiting for a job of that size.
+FIRST = 1e-4
+
+#: P[S > x] falls by about this factor in a band, which has so many rungs.
+BAND, RUNGS = 8.0, 16
+
+#: Where the ladder ends if P[S > x] vanishes, relative to its beginning.
+LAST = 1e-9
+
+
+class Ladder(NamedTuple):
+    """A ladder; `tailsched.tails.ladder.build` makes it.
+
+    Attributes
+    ----------
+    sizes : the job-size distribution
+    cut, first : size below the first rung, an edge of the histograms, and P[S > cut]
+    step : delta
+    bands : number of bands, 0 if no size is above `cut`
+    rest : P[S > x] beyond the last rung that is not known to outlast the largest t of interest
+    until : the largest t of interest
+    """
+
+    sizes: object
+    cut: float
+    first: float
+    step: float
+    bands: int
+    rest: float
+    until: float
+
+    def rungs(self, rng, reach):
+        """Draw the rungs of the bands 0 to `reach`; return (band, weight, size), arrays in ascending order of size."""
+        count = RUNGS * (reach + 1)
+        beyond = self.first * np.exp(-self.step * (np.arange(count) + rng.random()))
+        band, weight = np.arange(count) // RUNGS, self.step * beyond
+        if reach == self.bands - 1 and self.rest > 0.0:
+            beyond = np.append(beyond, self.rest * rng.random())
+            band, weight = np.append(band, reach), np.append(weight, self.rest)
+        return band, weight, self.sizes.tail_quantile(beyond)
+
+    @property
+    def tops(self):
+        """(bands,) array: the largest size of each band."""
+        return self.sizes.tail_quantile(
+            self.first * np.exp(-self.step * RUNGS * np.arange(1, self.bands + 1))
+        )
+
+    def down_to(self, bands):
+        """Return the ladder of the first `bands` bands; it is good for t up to their largest size."""
+        if bands == self.bands:
+            return self
+        return self._replace(bands=bands, rest=0.0, until=float(self.tops[bands - 1]) if bands else self.cut)
+
+
+def build(sizes, until):
+    """Return the ladder for response times up to `until`."""
+    grid = edges(unit_of(sizes.mean))
+    start = min(float(sizes.tail_quantile(FIRST)), until)
+    cut = float(grid[np.searchsorted(grid, start)])
+    first, last = float(sizes.tail(cut)), float(sizes.tail(until))
+    if first <= last:
+        return Ladder(sizes, cut, first, 0.0, 0, 0.0, until)
+    end = max(last, first * LAST)
+    bands = math.ceil(math.log(first / end) / math.log(BAND))
+    step = math.log(first / end) / (bands * RUNGS)
+    return Ladder(sizes, cut, first, step, bands, end if last < end else 0.0, until)

@@ -191,7 +191,7 @@ def sample(setting, name, seed, goal, shards, warm_up, times=(), cores=1):
     goal = goal._replace(until=ladder.until)
     first = min(max(goal.budget // (16 * shards), LEAST_JOBS), FIRST_RUN)
     affordable = goal.budget / (16 * shards * max(ladder.bands, 1)) / (guess[: ladder.bands] + OVERHEAD)
-    work = Work(first, tuple(int(x) for x in np.clip(affordable, 1, 16)))
+    work = Work(first, tuple(int(x) for x in np.clip(affordable, 1, 8)))
     with progress_bar(goal.budget, str(setting.policy)) as bar, _workers(min(cores, shards), bar) as run:
         merged, drawn, number = None, np.zeros(ladder.bands), 0
         while work is not None:

@@ -36,7 +36,7 @@ PACE = 0.25
 #: Fewest and most arrivals in a step: a copy's arrays have room for one.
 LEAST_STEP, MOST_STEP = 64, 8192
 
-#: Arrivals expected during a size, up to which sharing costs more than it saves.
+#: Arrivals expected while that much work is done, up to which sharing costs more than it saves.
 WORTH_SHARING = 4096
 
 
@@ -186,7 +186,7 @@ def window(engine, number, rng, lam, sizes, ladder, until):
 def _descend(path, regard, world, ladder, responses, first, until):
     """Run the endless job along; give each size from number `first` on a copy of its own in its time."""
     endless = path.engine.pool.size[path.slot]
-    close = 4.0 * world.sizes.mean
+    close = WORTH_SHARING / 4 / world.rate
     served = 0.0
     while first < ladder.size and path.elapsed <= until:
         path.rebase()

@@ -319,9 +319,9 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path):
         sys.executable, "-c",
         "import sys, signal, os, tailsched.cli as c, tailsched.runs as r\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "r.run_one = lambda *a: os.kill(os.getpid(), signal.SIGINT) or __import__('time').sleep(9)\n"
+        "r.run_one = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT) or __import__('time').sleep(9)\n"
         "c.main(sys.argv[1:])",
-        "shard", *SETTING, "--curve", "x", "--shards", "0-0", "--arrivals", "1000", "--warm-up", "0",
+        "shard", *SETTING, "--curve", "x", "--streams", "x", "--shards", "0-0", "--arrivals", "1000", "--warm-up", "0",
         "--seed", "1", "-o", str(tmp_path / "0.npz"),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)

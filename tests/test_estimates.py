@@ -14,7 +14,7 @@ from tailsched.mgn.tally import bin_of, count, create_tally
 from tailsched.records import BINS, edges
 from tailsched.runs import divide, run_shards
 from tailsched.settings import Setting
-from tailsched.tails.estimates import Tails, count_interval, mean_over_shards, percentile
+from tailsched.tails.estimates import Tails, excess_interval, mean_over_shards, percentile
 from tailsched.tails.shards import check_same, load, save
 from tailsched.theory import erlang
 
@@ -204,7 +204,7 @@ def test_coverage_of_count_intervals(mean, spread):
     """
     rng = np.random.default_rng(1)
     counts = spread * rng.poisson(mean / spread, size=(20, 4000))
-    _, _, low, high = count_interval(counts)
+    _, low, high = excess_interval(counts, 1.0)
     covered = np.mean((low <= mean) & (mean <= high))
     assert 0.92 <= covered <= 0.992
 

@@ -22,6 +22,9 @@ MOST_RUNS = 8
 #: Jobs of a shard's first natural run, at most.
 FIRST_RUN = 2_000_000
 
+#: Arrivals of a window relative to those of its largest size alone, a guess until it is known.
+COPIES = 3.0
+
 #: Arrivals of a shard's run with an endless job, at most, warm-up not counted.
 ENDLESS_RUN = 2_000_000
 
@@ -163,7 +166,7 @@ def _reach_costs(setting, ladder):
     policy, _ = simulator.create(setting.servers, 16, **parameters)
     notice = policy.regard(0.0).notice if hasattr(policy, "regard") else 0.0
     lam = setting.lam * float(setting.sizes.tail(notice)) if notice > 0 else setting.lam
-    return lam * np.minimum(ladder.tops / setting.rate, ladder.until)
+    return COPIES * lam * np.minimum(ladder.tops / setting.rate, ladder.until)
 
 
 def sample(setting, name, seed, goal, shards, warm_up, times=(), cores=1):
@@ -187,7 +190,7 @@ def sample(setting, name, seed, goal, shards, warm_up, times=(), cores=1):
     ladder = build(setting.sizes, goal.until)
     guess = _reach_costs(setting, ladder)
     # A reach of which the shards' first windows would cost a quarter of the budget is out of reach.
-    ladder = ladder.down_to(int((np.cumsum(guess) * shards <= goal.budget / 4).sum()))
+    ladder = ladder.down_to(int((np.cumsum(guess) * shards <= goal.budget / 2).sum()))
     goal = goal._replace(until=ladder.until)
     first = min(max(goal.budget // (16 * shards), LEAST_JOBS), FIRST_RUN)
     affordable = goal.budget / (16 * shards * max(ladder.bands, 1)) / (guess[: ladder.bands] + OVERHEAD)

@@ -27,8 +27,8 @@ FIRST = 1e-4
 #: P[S > x] falls by about this factor in a band, which has so many rungs.
 BAND, RUNGS = 8.0, 16
 
-#: Where the ladder ends if P[S > x] vanishes, relative to its beginning.
-LAST = 1e-9
+#: Where the ladder ends, relative to its beginning, if at the largest t of interest P[S > t] is less than `NOTHING`.
+LAST, NOTHING = 1e-9, 1e-16
 
 
 class Ladder(NamedTuple):
@@ -84,7 +84,7 @@ def build(sizes, until):
     first, last = float(sizes.tail(cut)), float(sizes.tail(until))
     if first <= last:
         return Ladder(sizes, cut, first, 0.0, 0, 0.0, until)
-    end = max(last, first * LAST)
+    end = last if last > first * NOTHING else first * LAST
     bands = math.ceil(math.log(first / end) / math.log(BAND))
     step = math.log(first / end) / (bands * RUNGS)
     return Ladder(sizes, cut, first, step, bands, end if last < end else 0.0, until)

@@ -328,3 +328,73 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path):
     assert done.returncode == 130
     assert done.stderr.count("\n") == 1 and "interrupted" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------------------------------------- tagged, limit and compare
+
+
+def test_methods(capsys):
+    """Natural below ten million arrivals, tagged if asked for, refused where it says nothing."""
+    short = [*SETTING, "--arrivals", "2e5", "--shards", 4, "--times", "10,1000"]
+    assert simulate(capsys, *short)["method"] == "natural"
+    tagged = simulate(capsys, *short, "--method", "tagged")
+    assert tagged["method"] == "tagged" and tagged["tagged_jobs"] > 0
+    assert tagged["precision"]["budget"] == 200_000 and tagged["precision"]["met"] is False
+    again = simulate(capsys, *short, "--method", "tagged", "--cores", 2)
+    assert again == tagged
+    fcfs = ["--policy", "fcfs", *SETTING[2:]]
+    assert "method = 'tagged': the tail of fcfs" in refused(
+        capsys, "simulate", *fcfs, "--arrivals", "1e5", "--method", "tagged"
+    )
+    assert "method = 'guess'" in refused(capsys, "simulate", *short, "--method", "guess")
+    assert "precision = 0.1: is for method tagged" in refused(capsys, "simulate", *short, "--precision", 0.1)
+    for bad in ("0", "-1", "nan", "x"):
+        flags = [*short, "--method", "tagged", "--precision", bad]
+        assert f"precision = '{bad}': must be" in refused(capsys, "simulate", *flags)
+
+
+def test_limit(capsys):
+    """Rate and limit, each with its interval; 1 under SPLIT; refused for FCFS."""
+    flags = ["--arrivals", "2e5", "--shards", 5, "--json"]
+    code, out, _ = run(capsys, "limit", "--policy", "split", *SETTING[2:], *flags)
+    answer = json.loads(out)
+    assert code == 0 and answer["rate"]["estimate"] == pytest.approx(1.0) and answer["theory"] == 1.0
+    code, out, _ = run(capsys, "limit", *SETTING, *flags)
+    answer = json.loads(out)
+    assert answer["rate"]["low"] < answer["rate"]["estimate"] < answer["rate"]["high"] < 1
+    assert answer["limit"]["low"] < answer["limit"]["estimate"] < answer["limit"]["high"]
+    assert answer["limit"]["estimate"] == pytest.approx(answer["rate"]["estimate"] ** -1.5)
+    assert 1.3 < answer["limit"]["estimate"] < 1.6
+    code, out, _ = run(capsys, "limit", *SETTING, *flags[:-1])
+    assert code == 0 and "rate q of an endless job" in out
+    fcfs = ["limit", "--policy", "fcfs", *SETTING[2:], "--arrivals", "1e5"]
+    assert "policy = 'fcfs'" in refused(capsys, *fcfs)
+
+
+def test_compare(capsys, tmp_path):
+    """Differences of like policies are sharper than the policies; a policy has no difference from itself."""
+    common = [*SETTING[2:], "--arrivals", "1e6", "--percentiles", "50,99", "--json"]
+    code, out, _ = run(capsys, "compare", "--policy", "split", "--policy", "srpt", *common)
+    answer = json.loads(out)
+    assert code == 0 and [row["p"] for row in answer["percentiles"]] == [50, 99]
+    for row in answer["percentiles"]:
+        assert row["difference"] == pytest.approx(row["first"] - row["second"])
+        assert 0 < row["low"] < row["difference"] < row["high"]
+    code, out, _ = run(capsys, "compare", "--policy", "srpt", "--policy", "sek:epsilon=1000", *common)
+    row = json.loads(out)["percentiles"][1]
+    assert row["se"] < 0.7 * np.hypot(row["first_se"], row["second_se"])
+    code, out, _ = run(capsys, "compare", "--policy", "srpt", "--policy", "srpt", *common)
+    assert [row["difference"] for row in json.loads(out)["percentiles"]] == [0, 0]
+    path = tmp_path / "out.json"
+    more = [*common[:-1], "--precision", "0.02", "-o", path]
+    code, _, _ = run(capsys, "compare", "--policy", "split", "--policy", "srpt", *more)
+    answer = json.loads(path.read_text())
+    assert code == 0 and answer["arrivals"] < 1e6
+    assert all(row["se"] <= 0.02 * row["first"] for row in answer["percentiles"])
+    assert "must be given twice" in refused(capsys, "compare", "--policy", "srpt", *common)
+    few = [*SETTING[2:], "--arrivals", "1e4", "--percentiles", "99.99"]
+    code, out, _ = run(capsys, "compare", "--policy", "split", "--policy", "srpt", *few)
+    assert code == 0 and "needs more jobs" in out
+    for bad in ("0", "100", "x", "nan"):
+        flags = ["compare", "--policy", "split", "--policy", "srpt", *SETTING[2:], "--arrivals", "1e4"]
+        assert f"percentiles = '{bad}'" in refused(capsys, *flags, "--percentiles", bad)

@@ -115,7 +115,7 @@ def test_zeros_and_missing_values_raise_no_warning_and_keep_the_limits():
         other = fig.add_subplot()
         draw_normalized_tails(other, [zeros, empty, flat], yscale=yscale, **SETTING)
         assert other.get_ylim() == pytest.approx((bottom, room * top))
-        assert other.get_xlim() == (1.0, 1e6)
+        assert other.get_xlim() == (1.0, 1e7)
         fig.draw_without_rendering()
         legends = [t.get_text() for legend in other.artists for t in legend.get_texts()]
         legends += [t.get_text() for t in other.get_legend().get_texts()]

@@ -20,10 +20,16 @@ PARTS = ("Snakefile", "workflow", "config", "src", "figures", "paper_checks")
 TINY = {
     "results": "results/tiny",
     "seed": 3,
+    "method": "natural",
     "arrivals": 40_000,
     "shards": 4,
     "shards_per_job": 2,
     "warm_up": 1000,
+    "precision": 0.1,
+    "horizon": 100,
+    "far": 0.1,
+    "until": 1000,
+    "paired": 20_000,
     "times": [10],
     "mark": "",
 }
@@ -97,7 +103,7 @@ def edit(path, old, new):
 def test_everything_is_planned(finished):
     jobs = planned(finished, "all")
     assert jobs["normalized_tail"] == 15 and jobs["drawing"] == 4
-    assert jobs["merge"] == 49 and jobs["shard"] == 98
+    assert jobs["merge"] == 49 and jobs["shard"] == 98 and jobs["comparison"] == 5
 
 
 def test_a_finished_run_has_nothing_to_do(checkout):
@@ -135,7 +141,12 @@ def test_a_second_run_gives_the_same_bytes(finished, checkout):
         ("src/tailsched/plotting/normalized_tail.py", '"""', {"normalized_tail": 1}),
         ("src/tailsched/cli.py", "print JSON", {}),
         ("README.md", None, {}),
-        ("src/tailsched/tails/estimates.py", "Estimates with", {"merge": 3, "normalized_tail": 1}),
+        (
+            "src/tailsched/tails/estimates.py",
+            "Estimates with",
+            {"shard": 6, "merge": 3, "normalized_tail": 1},
+        ),
+        ("src/tailsched/curves.py", "Curves:", {"merge": 3, "normalized_tail": 1}),
         ("src/tailsched/settings.py", "A setting:", {"merge": 3, "normalized_tail": 1}),
         ("src/tailsched/mgn/srpt.py", "SRPT-n", {"shard": 6, "merge": 3, "normalized_tail": 1}),
         ("src/tailsched/sampling.py", "Drawing", {"shard": 6, "merge": 3, "normalized_tail": 1}),
@@ -157,6 +168,45 @@ def test_what_an_edit_touches(checkout, file, old, jobs):
 def test_a_changed_curve_is_the_only_one(checkout, old, new):
     edit(checkout / "config" / "split.yaml", old, new)
     assert planned(checkout) == {"shard": 2, "merge": 1, "normalized_tail": 1}
+
+
+TAGGED = {"method": "tagged", "arrivals": 400_000, "warm_up": 500, "shards": 2}
+
+
+def test_a_curve_with_tagged_jobs(checkout):
+    """One job a curve, in the same figures; another precision or budget simulates anew, and the bytes repeat."""
+    (checkout / "tiny.yaml").write_text(yaml.safe_dump({**TINY, **TAGGED}))
+    curve = "results/tiny/split/curves/low/split.json"
+    assert planned(checkout, curve) == {"shard": 1, "merge": 1}
+    done = snakemake(checkout, curve)
+    assert done.returncode == 0, done.stderr
+    first = (checkout / curve).read_bytes()
+    summary = yaml.safe_load(first)
+    assert summary["method"] == "tagged" and summary["precision"]["budget"] == 400_000
+    assert summary["rate"]["estimate"] == pytest.approx(1.0) and summary["limit"] == 1.0
+    (checkout / "results/tiny/split/shards/low/split/all.npz").unlink()
+    assert snakemake(checkout, curve).returncode == 0 and (checkout / curve).read_bytes() == first
+    (checkout / "tiny.yaml").write_text(yaml.safe_dump({**TINY, **TAGGED, "precision": 0.2}))
+    assert planned(checkout, curve) == {"shard": 1, "merge": 1}
+
+
+def test_comparisons_and_limits(checkout):
+    """The tables of a run with one setting: paired differences, and the rate of an endless job."""
+    config = yaml.safe_load((checkout / "config" / "split.yaml").read_text())
+    curves = {"srpt": "srpt", "split": "split"}
+    kept = {"low": {**config["settings"]["low"], "curves": curves}}
+    parts = {"settings": kept, "comparisons": {"low": [["split", "srpt"]]}, "figures": {}}
+    (checkout / "config" / "split.yaml").write_text(yaml.safe_dump(parts))
+    (checkout / "tiny.yaml").write_text(yaml.safe_dump({**TINY, **TAGGED}))
+    tables = checkout / "results/tiny/split/tables"
+    done = snakemake(
+        checkout, *(f"results/tiny/split/tables/{name}.md" for name in ("limits", "comparisons"))
+    )
+    assert done.returncode == 0, done.stderr
+    limits, comparisons = ((tables / f"{name}.csv").read_text() for name in ("limits", "comparisons"))
+    assert limits.count("\n") == 3 and "low/split,SPLIT,1.0" in limits.replace("0.99999", "1.0")
+    assert comparisons.count("\n") == 4 and "SPLIT,SRPT-3,99" in comparisons
+    assert "of 2 curves are as precise" in (tables / "precision.md").read_text()
 
 
 def test_more_shards_only_add(checkout):
@@ -232,6 +282,13 @@ BAD = {
     "negative seed": ({"seed": -1}, "seed = -1: must be at least 0"),
     "unknown curve": ({"figures": {"fig06a": {"curves": ["none"]}}}, "figures.fig06a.curves: 'none'"),
     "unknown setting": ({"figures": {"fig06a": {"setting": "none"}}}, "figures.fig06a.setting = 'none'"),
+    "unknown method": ({"method": "guess"}, "method = 'guess'"),
+    "no precision": ({"precision": 0}, "precision = 0: must be above 0"),
+    "until before the horizon": ({"until": 50}, "until = 50: must be at least horizon = 100"),
+    "one shard for tagged jobs": (
+        {"method": "tagged", "shards": 1}, "shards = 1: method tagged needs at least 2",
+    ),
+    "unknown comparison": ({"comparisons": {"low": [["split", "none"]]}}, "comparisons.low: 'none' must be"),
     "zero time": ({"times": [0]}, "times.0 = 0: must be above 0"),
     "nan time": ({"times": [float("nan")]}, "times = [nan]: must be finite"),
 }  # fmt: skip

@@ -14,10 +14,19 @@ from tailsched.files import write_json
 from tailsched.sizes import parse_sizes
 
 #: Half width of a 95 % interval, over the estimate, up to which a time counts as measured.
-PRECISE = 0.1
+PRECISE = 0.03
 
 #: Share of the first-order error of a tail that is left between the two times of an extrapolation.
-SHARE = 0.3
+SHARE = 0.5
+
+#: Setting -> time from which its curves may be extrapolated: their bumps, of the small-job servers or of
+#: several giants, are over. Of a setting that is not here, `OTHER`.
+SETTLED = {"low": 4096.0, "heavier": 4096.0, "lighter": 256.0, "high": 32768.0, "high-ten": 65536.0}
+OTHER = 65536.0
+
+#: Time up to which a tail follows the realised load more than the count of long responses: errors are
+#: stretched there. For alpha < `CALM` the load never settles, and they are stretched everywhere.
+LOADED, CALM = 1024.0, 1.5
 
 #: Distance of a grid time from the wanted one, in octaves, that is let pass.
 NEAR = 0.125
@@ -51,7 +60,10 @@ class Curve:
         """Return a column at index `i` as a value, None where it has no interval."""
         prefix = "" if of == "estimate" else f"{of}_"
         numbers = (self.columns[key][i] for key in (of, f"{prefix}low", f"{prefix}high"))
-        return Value.of_interval(*numbers, self.shards, int(self.columns["samples"][i]))
+        value = Value.of_interval(*numbers, self.shards, int(self.columns["samples"][i]))
+        alpha = self.sizes.tail_index
+        follows = self.columns["t"][i] <= LOADED or alpha < CALM
+        return value.stretched(alpha, 1) if value and follows else value
 
     def at(self, t):
         """Return the normalized tail at the grid time nearest to `t`, None if it is not there."""
@@ -81,13 +93,14 @@ class Curve:
 
         What separates the tail from its limit is, to first order, one more giant beside the job in question,
         so that v(t) = limit + K t^(1 - alpha). Two times t / R and t, with R such that the second term
-        shrinks to `SHARE`, give the limit. Its bias is taken to be the difference from what the two times
+        shrinks to `SHARE`, give the limit, if the curve has settled by the first of them. Its bias is taken to be the difference from what the two times
         before them, each earlier by a factor of sqrt(R), give.
         """
         alpha = self.sizes.tail_index
-        if self.last is None:
-            return None
         ratio = SHARE ** (-1.0 / (alpha - 1.0))
+        settled = SETTLED.get(self.summary["curve"].partition("/")[0], OTHER)
+        if self.last is None or self.last < settled * ratio**1.5:
+            return None
 
         def extrapolated(t):
             late, early = self.at(t), self.at(t / ratio)
@@ -112,7 +125,8 @@ class Curve:
     def rate(self):
         """The measured rate of an endless job, None if the run has none."""
         entry = self.summary.get("rate")
-        return Value.of({"shards": self.shards, **entry}, self.jobs) if entry else None
+        value = Value.of({"shards": self.shards, **entry}, self.jobs) if entry else None
+        return value and value.stretched(self.sizes.tail_index, -1)
 
     @property
     def limit_from_rate(self):
@@ -127,7 +141,8 @@ class Curve:
         for entry in self.summary["quantiles"]:
             if math.isclose(entry["p"], p):
                 numbers = (entry[key] for key in ("estimate", "low", "high"))
-                return Value.of_interval(*numbers, self.shards, self.jobs)
+                value = Value.of_interval(*numbers, self.shards, self.jobs)
+                return value and value.stretched(self.sizes.tail_index, 1)
         return None
 
 

@@ -5,10 +5,10 @@ x / q, with q the rate at which an endless job is served; under SPLIT it takes l
 """
 
 from tailsched.mgn.registry import SRPT, Split
-from tailsched.probes.harness import System, estimate, streams_of, with_endless_job
+from tailsched.probes.harness import System, estimate, share, streams_of, with_endless_job
 from tailsched.settings import Setting
 
-SIZES, SHARDS = "pareto:1.5", 16
+SIZES, SHARDS = "pareto:1.5", 32
 SYSTEMS = ((3, 0.5), (3, 0.8))
 X = (1e2, 1e3, 1e4, 1e5)
 
@@ -16,11 +16,11 @@ X = (1e2, 1e3, 1e4, 1e5)
 SLACK = 1.1
 
 #: Copies of a shard and size in the default run, by size; arrivals between two copies and before the first.
-COPIES = {1e2: 200, 1e3: 200, 1e4: 100, 1e5: 60}
-APART, WARM_UP = 200, 20_000
+COPIES = {1e2: 100, 1e3: 100, 1e4: 50, 1e5: 10}
+APART, WARM_UP = 1000, 20_000
 
 #: Arrivals of a shard for the rate q.
-JOBS = 1_000_000
+JOBS = 500_000
 
 
 def shard(policy, setting, x, copies, seed, index):
@@ -55,15 +55,15 @@ def measure(seed, work=1.0, policy=SRPT):
         for x in X:
             copies = max(4, int(COPIES[x] * work))
             ratios = [shard(policy, setting, x, copies, seed, i) for i in range(SHARDS)]
-            slow = [sum(r >= 1 / (SLACK * rate["estimate"]) for r in part) / copies for part in ratios]
+            slow = [sum(r >= 1 / (SLACK * rate["estimate"]) for r in part) for part in ratios]
             row = {
                 "policy": "srpt", "servers": servers, "load": load, "x": x, "rate": rate,
-                "slow": estimate(slow, copies * SHARDS),
+                "slow": share(slow, copies),
                 "mean": estimate([sum(part) / copies for part in ratios], copies * SHARDS),
             }  # fmt: skip
             if load < (servers - 1) / servers:
                 ratios = [shard(Split, setting, x, copies, seed, i) for i in range(SHARDS)]
-                quick = [sum(r <= 1 + x**-0.5 for r in part) / copies for part in ratios]
-                row["quick"] = estimate(quick, copies * SHARDS)
+                quick = [sum(r <= 1 + x**-0.5 for r in part) for part in ratios]
+                row["quick"] = share(quick, copies)
             rows.append(row)
     return {"sizes": SIZES, "slack": SLACK, "rows": rows}

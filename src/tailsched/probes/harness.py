@@ -26,6 +26,18 @@ def estimate(values, jobs=0):
     return {"estimate": mean, "se": se, "shards": int(values.size), "jobs": int(jobs)}
 
 
+def share(hits, tries):
+    """Return a probability from the hits of each shard in `tries` each, as `estimate` does.
+
+    The standard error is at least the binomial one with a hit and a miss added: a share of exactly 1 is not
+    known without error.
+    """
+    hits = np.asarray(hits, float)
+    result = estimate(hits / tries, tries * hits.size)
+    p = (hits.sum() + 1) / (result["jobs"] + 2)
+    return {**result, "se": max(result["se"], math.sqrt(p * (1 - p) / result["jobs"]))}
+
+
 def streams_of(seed, name, shard):
     """Return the generators of arrivals and sizes of one shard."""
     return tuple(stream(seed, f"probes/{name}", shard, purpose) for purpose in PURPOSES)
@@ -60,17 +72,24 @@ class System:
     def clock(self):
         return self.engine.clock
 
-    def run(self, jobs):
-        """Take `jobs` fresh arrivals through the system; return the sums over that stretch of time."""
-        totals = None
+    def run(self, jobs, with_work=False):
+        """Take `jobs` fresh arrivals through the system.
+
+        Returns
+        -------
+        the `tailsched.records.Totals` of that stretch of time; with the total size of the arrivals if
+        `with_work`
+        """
+        totals, brought = None, 0.0
         while jobs > 0:
             length = min(jobs, BLOCK)
             arrivals, work = draw(self.streams, self.lam, self.sizes, length, self.clock)
             block = self.engine.feed(arrivals, work, self.number)
             totals = block if totals is None else totals.plus(block)
+            brought += float(work.sum())
             self.number += length
             jobs -= length
-        return totals
+        return (totals, brought) if with_work else totals
 
     def admit(self, size):
         """Let one job of that size, the tagged one, arrive now."""

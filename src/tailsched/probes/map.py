@@ -25,7 +25,7 @@ STEPS = 8
 TIMES = 2.0 ** (np.arange(-2 * STEPS, 16 * STEPS + 1) / STEPS)
 
 #: Arrivals of a shard in the default run, and those at either end that are not looked at.
-JOBS, END = 60_000, 4_000
+JOBS, END = 100_000, 4_000
 
 #: Student's quantile for a one-sided comparison at the level 10^-3 with the shards' degrees of freedom: of
 #: the some 400 cells of a map, well under one is coloured wrongly by chance.
@@ -54,19 +54,22 @@ def _above(ordered, times):
 
 
 def crossing(times, difference, error, quantile):
-    """Return (from, until): SPLIT's tail is below SRPT-n's at all measured times from `from` to `until`.
+    """Return where SPLIT's tail passes below SRPT-n's for good, as far as it is shown.
 
-    `from` is the first grid time after the last one at which SPLIT is not shown to be below, the measured
-    stretch ending at `until`, the last time at which it is. None if there is no such time.
+    Returns
+    -------
+    last_above : last grid time at which SPLIT is shown to be above, None if there is none
+    below_from : first grid time after it at which it is shown to be below, None if there is none
+    below_until : last grid time at which it is shown to be below
     """
-    below = difference + quantile * error < 0
-    if not below.any():
-        return None, None
-    last = int(np.flatnonzero(below)[-1])
-    first = last
-    while first > 0 and below[first - 1]:
-        first -= 1
-    return float(times[first]), float(times[last])
+    above = np.flatnonzero(difference - quantile * error > 0)
+    last_above = int(above[-1]) if above.size else -1
+    below = np.flatnonzero(difference + quantile * error < 0)
+    below = below[below > last_above]
+    return tuple(
+        float(times[i]) if i is not None and i >= 0 else None
+        for i in (last_above, *((below[0], below[-1]) if below.size else (None, None)))
+    )
 
 
 def cell(servers, load, alpha, jobs, seed):
@@ -106,11 +109,11 @@ def cell(servers, load, alpha, jobs, seed):
         )
     times = TIMES * sizes.mean
     change, error = difference(times)
-    begin, until = crossing(times, change, np.where(error > 0, error, np.inf), quantile)
+    last_above, begin, until = crossing(times, change, np.where(error > 0, error, np.inf), quantile)
     return {
         "servers": servers, "load": load, "alpha": alpha, "percentiles": rows,
         "price": entry(float(price), float(price_error), SHARDS, total),
-        "below_from": begin, "below_until": until,
+        "last_above": last_above, "below_from": begin, "below_until": until,
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ SERVERS, LOAD, SIZES, SHARDS = 3, 0.8, "pareto:1.5", 32
 TIMES = (32.0, 128.0, 512.0)
 
 #: Arrivals of a shard in the default run.
-JOBS = 300_000
+JOBS = 1_000_000
 
 
 def measure(seed, work=1.0, policy=Split):

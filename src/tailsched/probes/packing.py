@@ -7,7 +7,7 @@ jobs do not notice the large server, so P_idle is the share of time in which the
 """
 
 from tailsched.mgn.registry import SRPT, Split, ThreshSplitFCFS
-from tailsched.probes.harness import ENDLESS, System, estimate, streams_of
+from tailsched.probes.harness import ENDLESS, TAGGED, System, estimate, rows_of, streams_of
 from tailsched.sizes import parse_sizes
 from tailsched.theory.bounds import arrival_rate
 from tailsched.theory.thresholds import thresh_threshold
@@ -19,20 +19,39 @@ LOW, HIGH = (0.1, 0.2, 0.3, 0.4), (0.5, 0.6, 0.7, 0.8)
 SMALL_LOADS = (0.8, 0.9, 0.98)
 
 #: Arrivals of a shard in the default run.
-JOBS = 200_000
+JOBS = 300_000
 
 
-def shard(policy, rho, jobs, streams, large_only=False, **parameters):
-    """Return (rate, share of time with the endless job alone, mean idle servers) of one shard."""
+def unfinished(system):
+    """Return the work left of all jobs but the endless one."""
+    total = 0.0
+    for keys, slots, count, in_service in rows_of(system.engine.policy, system.engine.state):
+        others = system.engine.pool.number[slots[1 : count + 1]] != TAGGED
+        total += (keys[1 : count + 1] - (system.clock if in_service else 0.0))[others].sum()
+    return float(total)
+
+
+def shard(policy, rho, jobs, streams, **parameters):
+    """Return what one shard measures.
+
+    Returns
+    -------
+    rate : share of time in which the endless job was served, from what is left of it
+    alone : share of time in which no other job was present, from the number of jobs
+    idle : mean number of idle servers, from the busy ones
+    load : work done on other jobs over time and two servers, from the jobs that came and what is left of them
+    """
     sizes = parse_sizes(SIZES)
     lam = arrival_rate(sizes, SERVERS, rho)
     system = System(policy, SERVERS, lam, sizes, streams, **parameters)
     system.admit(ENDLESS)
     system.run(jobs // 10)
-    start, left = system.clock, system.tagged_left()
-    totals = system.run(jobs)
+    start, left, work = system.clock, system.tagged_left(), unfinished(system)
+    totals, brought = system.run(jobs, with_work=True)
     span = system.clock - start
-    return (left - system.tagged_left()) / span, totals.few / span, SERVERS - totals.busy / span
+    rate = (left - system.tagged_left()) / span
+    load = (brought + work - unfinished(system)) / span / SERVERS
+    return rate, totals.few / span, SERVERS - totals.busy / span, load
 
 
 def row(name, policy, rho, work, seed, **parameters):
@@ -43,16 +62,16 @@ def row(name, policy, rho, work, seed, **parameters):
     ]
     total = jobs * SHARDS
     threshold = name == "thresh-split"
-    idle = [(i if threshold else alone / q) for q, alone, i in shards]
-    predicted = [2 * (1 - rho) / (1 + p) for p in idle]
+    idle = [(i if threshold else alone / q) for q, alone, i, _ in shards]
+    realised = [2 * (1 - load) / (1 + p) for p, (*_, load) in zip(idle, shards, strict=True)]
     return {
         "policy": name,
         "load": rho,
-        "rate": estimate([q for q, _, _ in shards], total),
+        "rate": estimate([q for q, *_ in shards], total),
         "idle": estimate(idle, total),
-        "predicted": estimate(predicted, total),
-        "difference": estimate([s[0] - p for s, p in zip(shards, predicted, strict=True)], total),
-        "idle_with_work": max(abs(i - alone) for _, alone, i in shards),
+        "predicted": estimate([2 * (1 - rho) / (1 + p) for p in idle], total),
+        "identity_error": max(abs(s[0] - p) for s, p in zip(shards, realised, strict=True)),
+        "jobs": total,
     }
 
 

@@ -8,7 +8,7 @@ the first of the two events in the proof: no job of original size above sqrt(x) 
 import numpy as np
 
 from tailsched.mgn.registry import Split
-from tailsched.probes.harness import System, estimate, rows_of, streams_of
+from tailsched.probes.harness import System, rows_of, share, streams_of
 from tailsched.settings import Setting
 from tailsched.theory.limits import split_pick_bound
 from tailsched.theory.thresholds import load_above
@@ -17,7 +17,7 @@ SERVERS, LOAD, SIZES, SHARDS = 3, 0.5, "pareto:1.5", 32
 X = (100.0, 300.0, 1000.0, 3000.0, 1e4, 3e4, 1e5, 1e6)
 
 #: Copies of a shard and size in the default run, arrivals between two of them, and before the first.
-COPIES, APART, WARM_UP = 150, 200, 20_000
+COPIES, APART, WARM_UP = 150, 1000, 20_000
 
 
 def present(system):
@@ -27,7 +27,7 @@ def present(system):
 
 
 def shard(policy, setting, x, copies, seed, index):
-    """Return (share of copies picked in time, share that found no job above sqrt x) of one shard."""
+    """Return the copies picked in time, and those that found no job above sqrt x, of one shard."""
     name = f"pick/{x:g}"
     system = System(policy, setting.servers, setting.lam, setting.sizes, streams_of(seed, name, index))
     system.run(WARM_UP)
@@ -43,7 +43,7 @@ def shard(policy, setting, x, copies, seed, index):
         twin.admit(x)
         twin.run_until(twin.clock + root)
         picked += twin.on_ljf()
-    return picked / copies, alone / copies
+    return picked, alone
 
 
 def measure(seed, work=1.0, policy=Split):
@@ -57,8 +57,8 @@ def measure(seed, work=1.0, policy=Split):
         rows.append(
             {
                 "x": x,
-                "picked": estimate([p for p, _ in shards], copies * SHARDS),
-                "alone": estimate([p for _, p in shards], copies * SHARDS),
+                "picked": share([p for p, _ in shards], copies),
+                "alone": share([p for _, p in shards], copies),
                 "bound": float(split_pick_bound(x, SERVERS, LOAD, setting.sizes)),
                 "alone_bound": float(1 - 2 * load_above(*system, x**0.5)),
             }

@@ -22,7 +22,6 @@ CASES = (
     (3, 0.5, "thresh-split:threshold-percentile=99"),
     (3, 0.5, "thresh-split:threshold-percentile=99.9"),
     (3, 0.8, "thresh-split:large-load=0.6"),
-    (10, 0.94, "thresh-split:large-load=0.6"),
 )
 SIZES = "pareto:1.5"
 
@@ -30,7 +29,7 @@ SIZES = "pareto:1.5"
 LEVELS = (np.exp(-2.0), np.exp(-4.0), np.exp(-6.0))
 
 #: Arrivals of a shard in the default run, and those at its start that are dropped.
-JOBS, WARM_UP = 600_000, 50_000
+JOBS, WARM_UP = 1_500_000, 50_000
 
 
 def decay_rate(lam, sizes, d, servers):

@@ -15,12 +15,19 @@ def rows(results):
         theta = row["theta"]
         yield equals(
             f"{name}: P[W > t] of small jobs falls like exp(-theta t), theta from the Laplace transform",
-            "Lemma 5.2", second, theta, RATE * theta,
-        )  # fmt: skip
+            "Lemma 5.2",
+            second,
+            theta,
+            RATE * theta,
+        )
         yield within(
             f"{name}: its logarithm is a line, the slopes of two successive stretches agree within 20 %",
-            "Lemma 5.2", first and second and second.over(first), 1.0, 0.2, LINE,
-        )  # fmt: skip
+            "Lemma 5.2",
+            first and second and second.over(first),
+            1.0,
+            0.2,
+            LINE,
+        )
 
 
 if __name__ == "__main__":

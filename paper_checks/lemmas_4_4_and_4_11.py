@@ -34,23 +34,48 @@ def rows(results):
                 values.append(Value.of_count(late, 1 / (max(jobs, 1) * probe["tail"][i]), jobs))
         yield every(
             f"P[T_x > t] is below {SHARE:g} P[S > t] for every octave of x <= t/{c:g}, at t = {t:g}",
-            "Lemma 4.4", values, [SHARE] * len(values), SHARE, strict=True, sense=-1,
-        )  # fmt: skip
+            "Lemma 4.4",
+            values,
+            [SHARE] * len(values),
+            SHARE,
+            strict=True,
+            sense=-1,
+        )
     late = sum(probe["late"][-1])
     yield below(
         f"Jobs of x <= t/{c:g} make less than {PART:g} of P[T > t] / P[S > t] at t = {probe['times'][-1]:g}",
-        "Lemma 4.4", Value.of_count(late, 1 / (probe["jobs"] * probe["tail"][-1]), probe["jobs"]), PART, PART,
-    )  # fmt: skip
+        "Lemma 4.4",
+        Value.of_count(late, 1 / (probe["jobs"] * probe["tail"][-1]), probe["jobs"]),
+        PART,
+        PART,
+    )
     probe = results.probe("reductions")
+    found = probe["ljf"]
+    for key, text in (
+        ("idle", "the LJF server is never idle while a job is in the system"),
+        ("dropped", "the LJF server is non-preemptive, it keeps a job until the job leaves"),
+    ):
+        yield exact(
+            f"SPLIT: {text}",
+            "Section 4.1",
+            found[key],
+            "= 0 violations",
+            found[key] == 0,
+            probe["jobs"],
+        )
     for lemma, key, text in (
         ("4.7", "response", "T_x is at most the first s with x + (W_x + A_x(s))/(n - 1) <= s"),
         ("4.9", "work", "W_x of SPLIT is at most that of the fast SRPT server plus (n - 1) x, at all times"),
     ):
         found = probe[key]
         yield exact(
-            f"{text} ({found['checks']} comparisons)", f"Lemma {lemma}", found["violations"],
-            "= 0 violations", found["violations"] == 0 and found["checks"] > 0, probe["jobs"],
-        )  # fmt: skip
+            f"{text} ({found['checks']} comparisons)",
+            f"Lemma {lemma}",
+            found["violations"],
+            "= 0 violations",
+            found["violations"] == 0 and found["checks"] > 0,
+            probe["jobs"],
+        )
     probe = results.probe("pick")
     picked, alone = (
         [Value.of(row[key]).stretched(ALPHA, -1) for row in probe["rows"]] for key in ("picked", "alone")
@@ -58,12 +83,18 @@ def rows(results):
     # A share that was never other than 1 has no spread: it counts as one miss.
     yield every(
         "The LJF server picks a job of size x within sqrt x with probability p(x) of at least its bound",
-        "Lemma 4.11", picked, [row["bound"] for row in probe["rows"]], SEEN,
-    )  # fmt: skip
+        "Lemma 4.11",
+        picked,
+        [row["bound"] for row in probe["rows"]],
+        SEEN,
+    )
     yield every(
         "A job of size x finds no job larger than sqrt x with a probability of at least 1 - 2 r_{>sqrt x}",
-        "Lemma 4.11, p_1(x)", alone, [row["alone_bound"] for row in probe["rows"]], SEEN,
-    )  # fmt: skip
+        "Lemma 4.11, p_1(x)",
+        alone,
+        [row["alone_bound"] for row in probe["rows"]],
+        SEEN,
+    )
     chosen = [
         value for value, row in zip(picked, probe["rows"], strict=True) if row["x"] in (100.0, 1e4, 1e6)
     ]
@@ -75,9 +106,11 @@ def rows(results):
     known = [row for row in giants if row["x"] in bounds]
     yield every(
         "A job of size x is done by x + sqrt x with a probability of at least the bound of p(x)",
-        "Theorem 4.2, case 2 of the proof", [Value.of(row["quick"]).stretched(ALPHA, -1) for row in known],
-        [bounds[row["x"]] for row in known], SEEN,
-    )  # fmt: skip
+        "Theorem 4.2, case 2 of the proof",
+        [Value.of(row["quick"]).stretched(ALPHA, -1) for row in known],
+        [bounds[row["x"]] for row in known],
+        SEEN,
+    )
 
 
 if __name__ == "__main__":

@@ -20,34 +20,50 @@ def rows(results):
         curve = results.curve(f"{setting}/srpt")
         least = curve.servers * curve.load - (curve.servers - 1)
         yield exact(
-            f"{setting}: the large-job server has to carry more than 0.4", f"Section 7.2, {figure}", least,
-            "= 0.4", abs(least - 0.4) < 1e-9 and abs(1 - benchmark_rate(curve.servers, curve.load) - 0.4) < 1e-9, 0,
-        )  # fmt: skip
+            f"{setting}: the large-job server has to carry more than 0.4",
+            f"Section 7.2, {figure}",
+            least,
+            "= 0.4",
+            abs(least - 0.4) < 1e-9 and abs(1 - benchmark_rate(curve.servers, curve.load) - 0.4) < 1e-9,
+            0,
+        )
         best = results.curve(f"{setting}/thresh-srpt-0.45")
         for name in BASELINES:
             mine, theirs = best.at(LATE), results.curve(f"{setting}/{name}").at(LATE)
             yield below(
-                f"{setting}: Thresh-SPLIT with load 0.45 outperforms {name} asymptotically, as a ratio of the "
-                f"tails at t = {LATE:g}", f"Section 7.2, {figure}", mine and theirs and mine.over(theirs), 1.0,
+                f"{setting}: Thresh-SPLIT with load 0.45 outperforms {name} asymptotically, as a ratio of "
+                f"the tails at t = {LATE:g}",
+                f"Section 7.2, {figure}",
+                mine and theirs and mine.over(theirs),
+                1.0,
                 TAILS,
-            )  # fmt: skip
+            )
         values = [results.curve(f"{setting}/thresh-srpt-{load}").at(LATE) for load in ("0.6", "0.5", "0.45")]
         yield falls(
             f"{setting}: Thresh-SPLIT approaches strong optimality as its load falls to 0.4, at t = {LATE:g}",
-            f"Section 7.2, {figure}", values, TAILS,
-        )  # fmt: skip
+            f"Section 7.2, {figure}",
+            values,
+            TAILS,
+        )
     probe = results.probe("overload")
     ratios = [Value.of(entry) for entry in probe["ratios"]]
     ratios = [value and value.stretched(1.5, 1) for value in ratios]
     name = f"n = {probe['servers']}, rho = {probe['load']:g}"
     yield falls(
         f"{name}: SPLIT's tail over SRPT-n's rises from t = {probe['times'][0]:g} to {probe['times'][-1]:g}",
-        "Section 1.4", ratios, 2.0, rises=True,
-    )  # fmt: skip
+        "Section 1.4",
+        ratios,
+        2.0,
+        rises=True,
+    )
     yield above(
         f"{name}: a giant on the LJF server inflates response times, SPLIT's tail is more than {INFLATED:g} "
-        f"times SRPT-n's at t = {probe['times'][-1]:g}", "Section 1.4", ratios[-1], INFLATED, 2.0,
-    )  # fmt: skip
+        f"times SRPT-n's at t = {probe['times'][-1]:g}",
+        "Section 1.4",
+        ratios[-1],
+        INFLATED,
+        2.0,
+    )
 
 
 if __name__ == "__main__":

@@ -22,13 +22,19 @@ def rows(results):
         values = [curve.at(LATE) for curve in curves]
         yield falls(
             f"{setting}: the normalized tail of TAGS-SPLIT approaches 1 as {how}, at t = {LATE:g}",
-            f"Section 7.3, {figure}", values, STEP,
-        )  # fmt: skip
+            f"Section 7.3, {figure}",
+            values,
+            STEP,
+        )
         for threshold, curve, value in zip(thresholds, curves, values, strict=True):
             yield within(
-                f"{setting}, {threshold}: the normalized tail is its limit within {MATCH:.0%} at t = {LATE:g}",
-                f"Section 7.3, {figure}", value and value.scaled(1 / curve.summary["limit"]), 1.0, MATCH, SEEN,
-            )  # fmt: skip
+                f"{setting}, {threshold}: the normalized tail is its limit within {MATCH:.0%}, t = {LATE:g}",
+                f"Section 7.3, {figure}",
+                value and value.scaled(1 / curve.summary["limit"]),
+                1.0,
+                MATCH,
+                SEEN,
+            )
 
 
 if __name__ == "__main__":

@@ -47,13 +47,21 @@ def rows(results):
             t *= STEP
         values = [None if limit is None else curve.at(t).over(limit) for t in times] or [None]
         yield every(
-            f"{setting}: the normalized tail of SRPT-n stays below {FACTOR:g} (c/q)^alpha", "Theorem A.1",
-            values, [FACTOR] * len(values), 0.5, sense=-1,
-        )  # fmt: skip
+            f"{setting}: the normalized tail of SRPT-n stays below {FACTOR:g} (c/q)^alpha",
+            "Theorem A.1",
+            values,
+            [FACTOR] * len(values),
+            0.5,
+            sense=-1,
+        )
         yield within(
-            f"{setting}: the tail of SRPT-n has the index alpha of the sizes, within {INDEX:g}", "Theorem A.1",
-            index(curve), alpha, INDEX, 0.2,
-        )  # fmt: skip
+            f"{setting}: the tail of SRPT-n has the index alpha of the sizes, within {INDEX:g}",
+            "Theorem A.1",
+            index(curve),
+            alpha,
+            INDEX,
+            0.2,
+        )
 
 
 if __name__ == "__main__":

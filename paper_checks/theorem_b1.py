@@ -12,9 +12,12 @@ SETTINGS = ("low", "heavier", "lighter", "high", "high-ten")
 
 #: Setting -> a policy whose tail is nearer to optimal, and a time at which it is below SRPT-n's.
 BETTER = {
-    "low": ("split", 16384.0), "heavier": ("split", 65536.0), "lighter": ("split", 512.0),
-    "high": ("thresh-srpt-0.5", 16384.0), "high-ten": ("thresh-srpt-0.6", 16384.0),
-}  # fmt: skip
+    "low": ("split", 16384.0),
+    "heavier": ("split", 65536.0),
+    "lighter": ("split", 512.0),
+    "high": ("thresh-srpt-0.5", 16384.0),
+    "high-ten": ("thresh-srpt-0.6", 16384.0),
+}
 
 #: Relative errors that would be seen: of a rate, of a limit.
 RATE, LIMIT = 0.2, 0.4
@@ -34,18 +37,28 @@ def rows(results):
         ratio = measured and limit and measured.over(limit)
         yield above(
             f"{setting}: the normalized tail of SRPT-n has a limit of at least (c/q)^alpha, as their ratio",
-            "Theorem B.1", ratio, 1.0, LIMIT, strict=False,
-        )  # fmt: skip
+            "Theorem B.1",
+            ratio,
+            1.0,
+            LIMIT,
+            strict=False,
+        )
         yield equals(
-            f"{setting}: it is (c/q)^alpha, as the ratio of the two", "Theorem B.1, expected equality",
-            ratio, 1.0, LIMIT,
-        )  # fmt: skip
+            f"{setting}: it is (c/q)^alpha, as the ratio of the two",
+            "Theorem B.1, expected equality",
+            ratio,
+            1.0,
+            LIMIT,
+        )
         name, t = BETTER[setting]
         mine, theirs = curve.at(t), results.curve(f"{setting}/{name}").at(t)
         yield below(
-            f"{setting}: SRPT-n is not strongly optimal, {name} has the smaller tail at t = {t:g}, as a ratio",
-            "Theorem B.1", mine and theirs and theirs.over(mine), 1.0, 0.3,
-        )  # fmt: skip
+            f"{setting}: SRPT-n is not strongly optimal, {name} has the smaller tail, t = {t:g}, as a ratio",
+            "Theorem B.1",
+            mine and theirs and theirs.over(mine),
+            1.0,
+            0.3,
+        )
     probe = results.probe("giants")
     for load in sorted({row["load"] for row in probe["rows"]}):
         entries = [row for row in probe["rows"] if row["load"] == load]
@@ -57,17 +70,23 @@ def rows(results):
         )
         last = next(v for v, row in zip(values, entries, strict=True) if row["x"] == LARGEST)
         yield above(
-            f"{name}: P[T_x >= x/c'] is above {SLOW:g} at x = {LARGEST:g}, c' = {slack:g} q", "Lemma B.3",
-            last, SLOW, 0.2,
-        )  # fmt: skip
+            f"{name}: P[T_x >= x/c'] is above {SLOW:g} at x = {LARGEST:g}, c' = {slack:g} q",
+            "Lemma B.3",
+            last,
+            SLOW,
+            0.2,
+        )
     packing = results.probe("packing")
     for entry in packing["natural"]:
         row = next(r for r in packing["rows"] if r["policy"] == "srpt" and r["load"] == entry["load"])
         values = [Value.of(part).stretched(1.5, -1) for part in (row["rate"], entry["few"])]
         yield equals(
             f"n = 2, rho = {entry['load']:g}: the rate of an endless job is q = P[N <= n - 1] without it",
-            "Appendix B, q", values[0].minus(values[1]), 0.0, 0.1,
-        )  # fmt: skip
+            "Appendix B, q",
+            values[0].minus(values[1]),
+            0.0,
+            0.1,
+        )
 
 
 if __name__ == "__main__":

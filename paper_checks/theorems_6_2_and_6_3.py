@@ -13,10 +13,12 @@ from tailsched.theory.thresholds import tags_loads
 THRESHOLDS = {"low": ("99", "99.9", "99.99"), "high": ("0.6", "0.5", "0.45")}
 
 #: Relative errors that would be seen, as in theorems_5_3_and_5_4.py.
-LIMIT, RATE, STEP = 0.3, 0.03, 0.4
+LIMIT, STEP = 0.3, 0.4
+#: That of a rate, by setting: the load of a run varies more where servers and load are high.
+RATES = {"low": 0.03, "high": 0.1, "high-ten": 0.15}
 
 #: Distance from the limit at a late time, and the error of it that would be seen.
-NEAR, LATE, SEEN = 0.1, 2.0**20, 0.15
+NEAR, LATE, SEEN = 0.1, 2.0**19, 0.15
 
 #: "Empirical experiments support the accuracy of this approximation": the tail it gives is within a tenth.
 ACCURATE = 0.1
@@ -38,19 +40,29 @@ def rows(results):
             limits.append(curve.limit_from_rate or limit)
             rates.append(curve.rate)
             yield equals(
-                f"{name}: the limit of the normalized tail is (c / (1 - rho_large(d)))^alpha", "Theorem 6.2",
-                limit, predicted, LIMIT * predicted,
-            )  # fmt: skip
+                f"{name}: the limit of the normalized tail is (c / (1 - rho_large(d)))^alpha",
+                "Theorem 6.2",
+                limit,
+                predicted,
+                LIMIT * predicted,
+            )
             value = curve.at(LATE)
             yield within(
-                f"{name}: the normalized tail is that limit within {NEAR:.0%} at t = 2^20", "Theorem 6.2",
-                value and value.scaled(1 / predicted), 1.0, NEAR, SEEN,
-            )  # fmt: skip
+                f"{name}: the normalized tail is that limit within {NEAR:.0%} at t = 2^19",
+                "Theorem 6.2",
+                value and value.scaled(1 / predicted),
+                1.0,
+                NEAR,
+                SEEN,
+            )
             if curve.rate is not None:
                 yield equals(
-                    f"{name}: an endless job is served at the rate 1 - rho_large(d)", "Theorem 6.2",
-                    curve.rate, rate, RATE * rate,
-                )  # fmt: skip
+                    f"{name}: an endless job is served at the rate 1 - rho_large(d)",
+                    "Theorem 6.2",
+                    curve.rate,
+                    rate,
+                    RATES[setting] * rate,
+                )
         how = "d grows" if setting == "low" else "d grows to its critical value"
         yield falls(
             f"{setting}: the measured limits, of the rates where known, fall to 1 as {how}",
@@ -60,29 +72,48 @@ def rows(results):
         )
         yield every(
             f"{setting}: for a fixed d TAGS-SPLIT is not strongly optimal, it serves an endless job at less "
-            "than c", "Section 6", rates, [curve.benchmark] * len(rates), 0.2 * curve.benchmark, strict=True,
+            "than c",
+            "Section 6",
+            rates,
+            [curve.benchmark] * len(rates),
+            0.2 * curve.benchmark,
+            strict=True,
             sense=-1,
-        )  # fmt: skip
+        )
     for row in results.probe("approximation")["rows"]:
         name = f"n = {row['servers']}, rho = {row['load']:g}, d = {row['threshold']:.4g}"
         yield equals(
-            f"{name}: jobs migrate at the rate lam P[S > d]", "Section 6, Approximation 1",
-            Value.of(row["rate"]), row["expected_rate"], 0.05 * row["expected_rate"],
-        )  # fmt: skip
+            f"{name}: jobs migrate at the rate lam P[S > d]",
+            "Section 6, Approximation 1",
+            Value.of(row["rate"]),
+            row["expected_rate"],
+            0.05 * row["expected_rate"],
+        )
         dispersion = dict(zip(row["windows"], map(Value.of, row["dispersion"]), strict=True))
         yield below(
             f"{name}: migrations are no Poisson process, their variance over mean in windows of d is below 1",
-            "Section 6, before Approximation 1", dispersion[1.0], 1.0, 0.05,
-        )  # fmt: skip
+            "Section 6, before Approximation 1",
+            dispersion[1.0],
+            1.0,
+            0.05,
+        )
         yield within(
             f"{name}: over windows of 100 d they are nearly one, variance over mean is 1 within 0.15",
-            "Section 6, Approximation 1", dispersion[100.0], 1.0, LONG, 0.15,
-        )  # fmt: skip
+            "Section 6, Approximation 1",
+            dispersion[100.0],
+            1.0,
+            LONG,
+            0.15,
+        )
         for level, entry in zip(row["levels"], row["sojourn"], strict=True):
             yield within(
-                f"{name}: at P = {level:g} the tail of the PS sojourn is that with Poisson migrations within 10 %",
-                "Section 6, Approximation 1", Value.of(entry), 1.0, ACCURATE, 0.15,
-            )  # fmt: skip
+                f"{name}: at P = {level:g} the tail of the PS sojourn is Poisson migrations' within 10 %",
+                "Section 6, Approximation 1",
+                Value.of(entry),
+                1.0,
+                ACCURATE,
+                0.15,
+            )
 
 
 if __name__ == "__main__":

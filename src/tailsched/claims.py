@@ -105,7 +105,7 @@ class Value:
 
     @classmethod
     def of_count(cls, count, scale, jobs):
-        """Make a value of a Poisson count times `scale`, with errors that reach its exact limits in a test."""
+        """Make a value of a Poisson count times `scale`, whose errors reach its exact limits in a test."""
         level, quantile = FAMILY / TESTS / 2, reach(math.inf)
         low = float(special.gammaincinv(count, level)) if count else 0.0
         high = float(special.gammainccinv(count + 1, level))

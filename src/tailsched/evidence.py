@@ -70,30 +70,23 @@ class Curve:
         i = self.index(t)
         return None if i is None else self.value(i)
 
-    def between(self, first, last):
-        """Return the indexes of the grid times from `first` to `last` with an interval, in order."""
-        grid = self.columns["t"]
-        inside = np.flatnonzero((grid >= first * 2**-NEAR) & (grid <= last * 2**NEAR))
-        return [i for i in inside if self.value(i) is not None]
-
     @cached_property
     def last(self):
-        """The largest grid time up to which the half width of the intervals is below `PRECISE`, None if none.
+        """The largest grid time at which the half width of the interval is at most `PRECISE`; None if none.
 
-        A tail that has not reached the sizes' yet (a normalized tail of exactly 1) does not count.
+        In a bump before it the intervals may be wider.
         """
         grid, centre = self.columns["t"], self.columns["normalized"]
         half = (self.columns["normalized_high"] - self.columns["normalized_low"]) / 2
-        wide = np.flatnonzero(~(half <= PRECISE * centre))
-        end = wide[0] if wide.size else grid.size
-        return float(grid[end - 1]) if end > 1 else None
+        precise = np.flatnonzero(half <= PRECISE * centre)
+        return float(grid[precise[-1]]) if precise.size else None
 
     def limit(self):
         """Return the limit of the normalized tail, extrapolated from its last stretch; None if too short.
 
         What separates the tail from its limit is, to first order, one more giant beside the job in question,
         so that v(t) = limit + K t^(1 - alpha). Two times t / R and t, with R such that the second term
-        shrinks to `SHARE`, give the limit, if the curve has settled by the first of them. Its bias is taken to be the difference from what the two times
+        shrinks to `SHARE`, give the limit. Its bias is taken to be the difference from what the two times
         before them, each earlier by a factor of sqrt(R), give.
         """
         alpha = self.sizes.tail_index

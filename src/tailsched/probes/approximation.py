@@ -45,7 +45,7 @@ def dispersion(times, stretch, window):
 
 
 def measure(seed, work=1.0, jitter=True):
-    """Return the dispersion of the migrations, their rate and the sojourn times; `jitter` = False: Poisson."""
+    """Return what is measured of the migrations; `jitter` = False puts Poisson ones in their place."""
     rows = []
     for servers, load, text in CASES:
         setting = Setting.parse(text, servers, load, SIZES)

@@ -41,7 +41,7 @@ def shard(policy, setting, x, copies, seed, index):
 
 
 def measure(seed, work=1.0, policy=SRPT):
-    """Return q, and for each x the share of jobs with T_x >= x / (SLACK q), and T_x <= x + sqrt(x) of SPLIT."""
+    """Return q, and for each x P[T_x >= x / (SLACK q)] of SRPT-n and P[T_x <= x + sqrt(x)] of SPLIT."""
     rows = []
     for servers, load in SYSTEMS:
         setting = Setting.parse("srpt", servers, load, SIZES)

@@ -96,7 +96,7 @@ class System:
         self.engine.feed(np.array([self.clock]), np.array([float(size)]), TAGGED)
 
     def run_until(self, time, arrivals=True):
-        """Take the arrivals up to `time` through the system, if any are wanted, and all departures by then."""
+        """Take all departures up to `time`, and the arrivals if any are wanted, through the system."""
         while True:
             expected = self.lam * (time - self.clock) if arrivals else 0.0
             length = min(int(expected + 5 * math.sqrt(expected) + 10), BLOCK)
@@ -128,7 +128,7 @@ class System:
         return twin
 
     def tagged_left(self):
-        """Return the remaining size of the tagged job; 0 if it is not there, or only waits in a FCFS queue."""
+        """Return the remaining size of the tagged job; 0 if it is gone, or waits in a FCFS queue."""
         for keys, slots, count, in_service in rows_of(self.engine.policy, self.engine.state):
             here = np.flatnonzero(self.engine.pool.number[slots[1 : count + 1]] == TAGGED)
             if here.size:

@@ -2,8 +2,8 @@ r"""SPLIT against SRPT-n over loads and tail indexes, for several numbers of ser
 
 Beyond the paper. Both policies see the same jobs. SPLIT is better at a percentile if its tail at SRPT-n's
 percentile is the smaller one; that difference, shard by shard, decides. The ratio of the two percentiles is
-quoted with it. The price of the mean is :math:`E[T^{SPLIT}] / E[T^{SRPT}] - 1`, each mean by Little's law from the
-mean number of jobs, whose variance is finite (that of the response time is not for alpha <= 2).
+quoted with it. The price of the mean is :math:`E[T^{SPLIT}] / E[T^{SRPT}] - 1`, each mean by Little's law
+from the mean number of jobs, whose variance is finite (that of the response time is not for alpha <= 2).
 """
 
 import numpy as np

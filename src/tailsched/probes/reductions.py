@@ -1,6 +1,6 @@
-"""Relevant work under SPLIT and in a fast SRPT server, along one path (SPLIT, Lemmas 4.7 and 4.9).
+"""SPLIT followed along one path: its definition, and Lemmas 4.7 and 4.9 (SPLIT, Section 4).
 
-The lemmas hold on every path, so that the path is followed arrival by arrival. Relevant work of x is the work
+The LJF server is never idle with a job in the system, and keeps a job until it leaves. The lemmas hold on every path, so that the path is followed arrival by arrival. Relevant work of x is the work
 of the jobs of remaining size below x, under SPLIT without the job on the LJF server. The fast server has
 speed n - 1: it is an ordinary one whose jobs are that much smaller.
 """
@@ -35,6 +35,15 @@ def remaining(system, now, without_ljf=False):
     return np.concatenate(left)
 
 
+def in_system(system):
+    """Return the numbers of the jobs in the system as a set, and that of the LJF server's job, -1 without."""
+    engine = system.engine
+    rows = rows_of(engine.policy, engine.state)
+    numbers = {int(n) for _, slots, count, _ in rows for n in engine.pool.number[slots[1 : count + 1]]}
+    ljf = engine.state[2]
+    return numbers, int(engine.pool.number[ljf]) if ljf >= 0 else -1
+
+
 def response_bound(x, work, ahead, sizes, servers):
     """Return the first s with x + (work + A_x(s)) / (n - 1) <= s, A_x(s) what of size below x comes by s.
 
@@ -49,7 +58,7 @@ def response_bound(x, work, ahead, sizes, servers):
 
 
 def measure(seed, work=1.0, policy=Split):
-    """Return the number of violations of each lemma, and the least slack that was seen."""
+    """Return the number of violations of the definition and of each lemma, and the least slack seen."""
     setting = Setting.parse("split", SERVERS, LOAD, SIZES)
     jobs, bounded = max(1000, int(JOBS * work)), max(200, int(BOUNDED * work))
     streams = streams_of(seed, "reductions", 0)
@@ -58,13 +67,18 @@ def measure(seed, work=1.0, policy=Split):
     ours = System(policy, SERVERS, setting.lam, setting.sizes, streams)
     fast = System(SRPT, 1, setting.lam, setting.sizes, streams)
     speed = SERVERS - 1
-    worse = late = checked = 0
+    worse = late = checked = idle = dropped = 0
+    held = -1
     slack = lateness = np.inf
     empty = np.empty(0)
     for i in range(jobs):
         now, at = arrivals[i], arrivals[i : i + 1]
         for system in (ours, fast):
             system.engine.feed(empty, empty, until=now)
+        present, now_held = in_system(ours)
+        idle += bool(present) and now_held < 0
+        dropped += held >= 0 and now_held != held and held in present
+        held = now_held
         if i < bounded and ours.engine.state[2] >= 0:
             left = remaining(ours, now, without_ljf=True)
             later = slice(i + 1, i + 1 + LATER)
@@ -76,6 +90,10 @@ def measure(seed, work=1.0, policy=Split):
                 lateness = min(lateness, most - responses[i])
         ours.engine.feed(at, sizes[i : i + 1], i + 1)
         fast.engine.feed(at, sizes[i : i + 1] / speed, i + 1)
+        present, now_held = in_system(ours)
+        idle += now_held < 0
+        dropped += held >= 0 and now_held != held
+        held = now_held
         mine, theirs = remaining(ours, now, without_ljf=True), remaining(fast, now) * speed
         for x in X:
             gap = theirs[theirs < x].sum() + speed * x - mine[mine < x].sum()
@@ -84,5 +102,6 @@ def measure(seed, work=1.0, policy=Split):
     return {
         "servers": SERVERS, "load": LOAD, "sizes": SIZES, "jobs": jobs,
         "work": {"checks": jobs * len(X), "violations": int(worse), "least_slack": float(slack)},
+        "ljf": {"checks": 2 * jobs, "idle": int(idle), "dropped": int(dropped)},
         "response": {"checks": checked, "violations": int(late), "least_slack": float(lateness)},
     }  # fmt: skip

@@ -28,7 +28,10 @@ JOBS, WARM_UP = 300_000, 20_000
 
 
 def measure(seed, work=1.0):
-    """Return for each system and eps the rate, the limit, and it over those of eps = 200 and of the eps before."""
+    """Return for each system and eps the rate and the limit.
+
+    The limit also over that of eps = 200 (``over_200``) and over that of the eps before (``step``).
+    """
     jobs = max(10_000, int(JOBS * work))
     rows = []
     for name, (servers, load, spec) in SYSTEMS.items():
@@ -42,7 +45,7 @@ def measure(seed, work=1.0):
                 run = with_endless_job(policy, servers, lam, sizes, streams, jobs, WARM_UP, **options)
                 rates[i, j] = run["rate"]
         base = EPSILON.index(200.0)
-        relative, error = jackknife(lambda q, a=sizes.tail_index: (q[base] / q) ** a, rates)
+        relative, error = jackknife(lambda q, a=sizes.tail_index, b=base: (q[b] / q) ** a, rates)
         earlier = np.maximum(np.arange(len(EPSILON)) - 1, 0)
         step, step_error = jackknife(lambda q, a=sizes.tail_index, e=earlier: (q[e] / q) ** a, rates)
         limits, limit_error = jackknife(lambda q, a=sizes.tail_index, c=c: (c / q) ** a, rates)

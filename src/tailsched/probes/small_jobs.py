@@ -15,7 +15,7 @@ from tailsched.settings import Setting
 SERVERS, LOAD, SIZES, SHARDS = 3, 0.5, "pareto:1.5", 96
 
 #: The constant of the lemma, a smaller one for the case of small jobs, and the times.
-C, LESS = 8.0, 2.0
+C, LESS = 8.0, 1.5
 TIMES = (32.0, 64.0, 128.0, 256.0, 512.0, 1024.0)
 
 #: Arrivals of a shard in the default run, and those at either end that are not looked at.

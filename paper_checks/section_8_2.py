@@ -15,7 +15,7 @@ NEAR, CLOSE = 0.03, 0.05
 ABOUT, ALMOST, TENTH = 0.9, 0.9, 0.1
 
 #: An error of a rate or a share that would be seen.
-SEEN = 0.1
+SEEN = 0.15
 
 #: The entry of docs/claims.md.
 FLUID = "docs/claims.md, P_idle under SRPT-2"

@@ -17,7 +17,7 @@ GROUPS = {
     "theorem_a1": [],
     "theorem_b1": ["giants", "packing"],
     "section_7_1": [],
-    "section_7_2": ["overload"],
+    "section_7_2": ["overload", "stealing"],
     "section_7_3": [],
     "section_8_2": ["packing"],
     "appendix_e": ["sek"],

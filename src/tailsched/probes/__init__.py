@@ -16,6 +16,7 @@ PROBES = {
     "pick": "whether the LJF server of SPLIT picks a large job in time",
     "reductions": "relevant work under SPLIT and in a fast server, along one path",
     "sek": "the rate of an endless job under SEK, over eps",
+    "stealing": "the backlog of Thresh-SPLIT beyond d*, with and without work stealing",
     "small_jobs": "what small jobs add to the tail of SPLIT",
     "small_servers": "the tail of the small-job servers of Thresh-SPLIT",
 }

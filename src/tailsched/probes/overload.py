@@ -24,8 +24,11 @@ def measure(seed, work=1.0, policy=Split):
     jobs = max(20_000, int(JOBS * work))
     tails = []
     for name in (policy, SRPT):
-        shards = [responses(name, setting, jobs, streams_of(seed, "overload", i))[1] for i in range(SHARDS)]
-        tails.append([[np.mean(shard > t) for t in TIMES] for shard in shards])
+        above = []
+        for i in range(SHARDS):
+            response = responses(name, setting, jobs, streams_of(seed, "overload", i))[1]
+            above.append([np.mean(response > t) for t in TIMES])
+        tails.append(above)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio, error = jackknife(np.divide, *tails)
     total = jobs * SHARDS

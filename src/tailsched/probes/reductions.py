@@ -1,8 +1,9 @@
 """SPLIT followed along one path: its definition, and Lemmas 4.7 and 4.9 (SPLIT, Section 4).
 
-The LJF server is never idle with a job in the system, and keeps a job until it leaves. The lemmas hold on every path, so that the path is followed arrival by arrival. Relevant work of x is the work
-of the jobs of remaining size below x, under SPLIT without the job on the LJF server. The fast server has
-speed n - 1: it is an ordinary one whose jobs are that much smaller.
+The LJF server is never idle with a job in the system, and keeps a job until it leaves. The lemmas hold on
+every path, so that the path is followed arrival by arrival. Relevant work of x is the work of the jobs of
+remaining size below x, under SPLIT without the job on the LJF server. The fast server has speed n - 1: it is
+an ordinary one whose jobs are that much smaller.
 """
 
 import numpy as np

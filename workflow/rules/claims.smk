@@ -68,7 +68,7 @@ rule claims_group:
     wildcard_constraints:
         group="|".join(GROUPS),
     params:
-        folder=SPLIT,
+        folder=lambda wildcards, output: os.path.normpath(os.path.join(output[0], *3 * [os.pardir])),
     shell:
         "{{ {PYTHON:q} {input.module:q} --results {params.folder:q} -o {output:q} || [ $? -eq 1 ]; }} > {log:q} 2>&1"
         " || {{ cat {log:q}; exit 1; }}"

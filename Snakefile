@@ -14,6 +14,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/checks.smk"
 
 
@@ -22,4 +23,5 @@ rule all:
     input:
         rules.figures.input,
         rules.tables.input,
+        rules.claims.input,
         rules.checks.input,

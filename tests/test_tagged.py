@@ -210,7 +210,7 @@ def test_agreement_with_a_natural_run_of_1e9_arrivals():
     setting, shards = sampled(budget=40_000_000, until=1e5, warm_up=20_000, shards=16)
     tail = Tails.of(shards, setting.sizes).at_edges()
     with open(DATA / "natural_srpt_3.csv", newline="", encoding="utf-8") as file:
-        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+        rows = [{key: float(value or "nan") for key, value in row.items()} for row in csv.DictReader(file)]
     compared = 0
     for row in rows:
         i = int(np.searchsorted(tail.t, row["t"] * (1 - 1e-9)))

@@ -31,6 +31,7 @@ TINY = {
     "until": 1000,
     "paired": 20_000,
     "times": [10],
+    "claims": {"work": 0.01},
     "mark": "",
 }
 FIGURES = "results/tiny/split/figures"

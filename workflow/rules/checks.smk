@@ -42,7 +42,7 @@ rule reference:
 rule verdict:
     input:
         module="paper_checks/verdict.py",
-        checks=expand(f"{SPLIT}/checks/{{check}}.csv", check=["identities", "reference"]),
+        checks=[f"{SPLIT}/checks/identities.csv", f"{SPLIT}/checks/reference.csv", *([f"{CLAIMS}.json"] if GROUPS else [])],
     output:
         f"{SPLIT}/checks/verdict.txt",
     log:

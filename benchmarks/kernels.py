@@ -50,15 +50,15 @@ class Case(NamedTuple):
 
 
 CASES = (
-    Case("SRPT-3", "srpt", 3, 0.5, 3.0),
-    Case("SRPT-10", "srpt", 10, 0.94, 4.5),
-    Case("SEK-200", "sek:epsilon=200", 3, 0.5, 4.0),
-    Case("SPLIT", "split", 3, 0.5, 4.0),
-    Case("Thresh-SPLIT, small FCFS", "thresh-split:threshold-percentile=99.9,small=fcfs", 3, 0.5, 4.0),
-    Case("Thresh-SPLIT, small SRPT", "thresh-split:threshold-percentile=99.9,small=srpt", 3, 0.5, 4.0),
-    Case("TAGS-SPLIT", "tags-split:threshold-percentile=99.9", 3, 0.5, 5.0),
-    Case("FCFS-3", "fcfs", 3, 0.5, 3.0),
-    Case("PS-3", "ps", 3, 0.5, None),
+    Case("SRPT-3", "srpt", 3, 0.5, 2.5),
+    Case("SRPT-10", "srpt", 10, 0.94, 3.5),
+    Case("SEK-200", "sek:epsilon=200", 3, 0.5, 3.5),
+    Case("SPLIT", "split", 3, 0.5, 3.5),
+    Case("Thresh-SPLIT, small FCFS", "thresh-split:threshold-percentile=99.9,small=fcfs", 3, 0.5, 3.5),
+    Case("Thresh-SPLIT, small SRPT", "thresh-split:threshold-percentile=99.9,small=srpt", 3, 0.5, 3.5),
+    Case("TAGS-SPLIT", "tags-split:threshold-percentile=99.9", 3, 0.5, 3.5),
+    Case("FCFS-3", "fcfs", 3, 0.5, 3.5),
+    Case("PS-3", "ps", 3, 0.5, 3.5),
 )
 
 COLUMNS = (

@@ -92,7 +92,8 @@ def usage(command):
 def command(case, arrivals, shards, output):
     """Return the command that simulates some shards of a case, of the given arrivals each."""
     return [
-        sys.executable, "-m", "tailsched", "shard", "--curve", "memory", "--shards", f"0-{shards - 1}",
+        sys.executable, "-m", "tailsched", "shard", "--curve", "memory", "--streams", "memory",
+        "--shards", f"0-{shards - 1}",
         "--policy", case.policy, "--servers", str(case.servers), "--load", str(case.load),
         "--sizes", "pareto:1.5", "--arrivals", str(arrivals), "--warm-up", str(arrivals // 10),
         "--seed", str(case.seed), "--times", "10,100,1000,10000,100000,1000000", "-o", str(output),

@@ -23,7 +23,7 @@ MOST_RUNS = 8
 FIRST_RUN = 2_000_000
 
 #: Arrivals of a window relative to those of its largest size alone, a guess until it is known.
-COPIES = 3.0
+COPIES = 2.0
 
 #: Arrivals of a shard's run with an endless job, at most, warm-up not counted.
 ENDLESS_RUN = 2_000_000
@@ -87,10 +87,11 @@ def run_one(setting, name, seed, work, times=(), progress=None):
         streams, times, progress=progress, **parameters,
     )  # fmt: skip
     origin = {"curve": name, "seed": seed, **setting.identity, "warm_up": work.warm_up}
-    return _shard(origin, work.index, run)
+    return shard_of(run, origin, work.index)
 
 
-def _shard(origin, index, run, **more):
+def shard_of(run, origin, index, **more):
+    """Return what `tailsched.mgn.simulate` returned as a shard; `more` are further fields of `Shard`."""
     tally = run.tally
     return Shard(
         origin, index, 1.0 / tally.per_unit, tally.responses, tally.sizes, tally.times, tally.exceed,
@@ -146,7 +147,7 @@ def run_tagged(setting, name, seed, place, work, warm_up, ladder, times=(), prog
     fields = (np.concatenate(column) for column in zip(*rows, strict=True))
     windows = np.cumsum(np.asarray(work.windows, np.int64)[::-1])[::-1]
     origin = {"curve": name[1], "seed": seed, **setting.identity, "warm_up": warm_up}
-    shard = _shard(origin, index, run, tagged=Tagged(windows, *fields), cut=ladder.cut, until=ladder.until)
+    shard = shard_of(run, origin, index, tagged=Tagged(windows, *fields), cut=ladder.cut, until=ladder.until)
     return shard._replace(arrivals=shard.arrivals + int(drawn.sum())), drawn
 
 
@@ -189,12 +190,14 @@ def sample(setting, name, seed, goal, shards, warm_up, times=(), cores=1):
     """
     ladder = build(setting.sizes, goal.until)
     guess = _reach_costs(setting, ladder)
-    # A reach of which the shards' first windows would cost a quarter of the budget is out of reach.
-    ladder = ladder.down_to(int((np.cumsum(guess) * shards <= goal.budget / 2).sum()))
+    # The longest reach is one of which a window a shard leaves something of the budget.
+    ladder = ladder.down_to(int((guess * shards <= 0.6 * goal.budget).sum()))
     goal = goal._replace(until=ladder.until)
     first = min(max(goal.budget // (16 * shards), LEAST_JOBS), FIRST_RUN)
     affordable = goal.budget / (16 * shards * max(ladder.bands, 1)) / (guess[: ladder.bands] + OVERHEAD)
-    work = Work(first, tuple(int(x) for x in np.clip(affordable, 1, 8)))
+    windows = np.clip(affordable, 0, 8).astype(int)
+    windows[-1:] = np.maximum(windows[-1:], 1)
+    work = Work(first, tuple(windows.tolist()))
     with progress_bar(goal.budget, str(setting.policy)) as bar, _workers(min(cores, shards), bar) as run:
         merged, drawn, number = None, np.zeros(ladder.bands), 0
         while work is not None:

@@ -14,7 +14,8 @@ def simulation(wildcards):
     common = ["--curve", f"{wildcards.setting}/{wildcards.curve}", "--streams", wildcards.setting, *TIMES]
     if work is None:
         names = ["shards", "arrivals", "warm_up", "precision", "horizon", "far", "until", "seed"]
-        amounts = [word for name in names for word in (f"--{name.replace('_', '-')}", str(config[name]))]
+        chosen = {**config, **{key: config["settings"][wildcards.setting].get(key, config[key]) for key in names[:2]}}
+        amounts = [word for name in names for word in (f"--{name.replace('_', '-')}", str(chosen[name]))]
         return ["sample", *common, *amounts]
     amounts = ["--arrivals", str(work.arrivals), "--warm-up", str(work.warm_up), "--seed", str(config["seed"])]
     return ["shard", *common, "--shards", wildcards.shards, *amounts]

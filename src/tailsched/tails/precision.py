@@ -11,6 +11,9 @@ The V are estimated from the shards that are there, and the work is allocated at
 (Neyman's allocation, for many targets at once), with multipliers :math:`\mu_t` that are raised where the goal is
 missed and lowered where it is passed, until both hold.
 
+A curve that cannot come near its goal within the budget is given the lesser precision that is asked for beyond the
+horizon, and what that leaves of the budget is not spent.
+
 The amount of work of a later run depends on the spread seen before, which leaves each run's estimates unbiased and
 their average biased in second order only, like that of any sequential sampling.
 """
@@ -31,6 +34,9 @@ LEAST_JOBS, SPACING = 1000, 100
 
 #: Most that a part grows by at once.
 GROWTH = 6.0
+
+#: A goal that would cost more than so many budgets is given up for `Goal.far`, and what has that is left at that.
+OUT_OF_REACH = 1.5
 
 #: Part of the goal that is aimed at, since a standard error is itself known to some tenths only.
 AIM = 0.85
@@ -107,7 +113,7 @@ def allocate(variance, cost, target):
 
 
 def plan(tails, goal, costs, spent):
-    """Return the `Work` to add to each shard, or None if the goal is reached or the budget spent.
+    """Return the `Work` to add to each shard, or None if the goal is reached, or out of reach, or the budget spent.
 
     Parameters
     ----------
@@ -133,19 +139,26 @@ def plan(tails, goal, costs, spent):
     variance = each * joint * have[:, np.newaxis] / len(shards)
     costs = np.maximum.accumulate(np.asarray(costs, float))
     cost = np.append(1.0, RUNGS * OVERHEAD + np.diff(costs, prepend=0.0))
-    target = np.maximum((AIM * goal.at(t) * estimate) ** 2, 1e-300)
-    wanted = np.maximum(allocate(variance, cost, target), have)
-    # A longer reach serves the bands below it too.
-    wanted[1:] = np.maximum.accumulate(wanted[:0:-1])[::-1]
+    arrivals = len(shards) * np.append(1.0, np.diff(costs, prepend=0.0))
+
+    def wanted(precision):
+        target = np.maximum((AIM * precision * estimate) ** 2, 1e-300)
+        work = np.maximum(allocate(variance, cost, target), have)
+        # A longer reach serves the bands below it too.
+        work[1:] = np.maximum.accumulate(work[:0:-1])[::-1]
+        return work
+
+    work = wanted(goal.at(t))
+    if spent + arrivals @ (work - have) > OUT_OF_REACH * goal.budget:
+        if near <= goal.far and far <= goal.far:
+            return None
+        work = wanted(np.maximum(goal.at(t), goal.far))
     # No part grows by more than `GROWTH` at once: the variances are estimates.
-    wanted = np.minimum(wanted, GROWTH * have)
-    extra = wanted - have
-    price = len(shards) * float(np.append(1.0, np.diff(costs, prepend=0.0)) @ extra)
-    if price <= 0.0:
+    extra = np.minimum(work, GROWTH * have) - have
+    if arrivals @ extra <= 0.0:
         # The goal is missed between the times looked at, or where nothing was seen yet: a third more of all.
         extra = np.ceil(have / 3)
-        price = len(shards) * float(np.append(1.0, np.diff(costs, prepend=0.0)) @ extra)
-    extra *= min(1.0, (goal.budget - spent) / price)
+    extra *= min(1.0, (goal.budget - spent) / float(arrivals @ extra))
     beyond = np.append(extra[2:], 0.0)
     windows = tuple(int(x) for x in np.round(np.maximum(extra[1:] - beyond, 0.0)))
     return Work(max(math.ceil(extra[0]), LEAST_JOBS, SPACING * sum(windows)), windows)

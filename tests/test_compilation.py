@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tailsched
-from tailsched._jit import kernel_files
+from tailsched._jit import dispatch_files, kernel_files
 
 PACKAGE = Path(tailsched.__file__).parent
 SETTING = "--servers 3 --load 0.5 --sizes pareto:1.5 --seed 5 --json".split()
@@ -77,7 +77,7 @@ def test_the_hash_covers_every_file_with_compiled_code():
     holding = {
         path for path in PACKAGE.rglob("*.py") if {"@njit", "@inlined"} & set(path.read_text().split())
     }
-    assert holding and holding <= set(kernel_files())
+    assert holding and holding <= {*kernel_files(), *dispatch_files()}
 
 
 POLICIES = (

@@ -28,6 +28,19 @@ KERNEL_SOURCES = (
     "tails/shards.py",
 )
 
+#: The same for load balancing: what decides a fixed point, and a simulation of finitely many servers.
+#: Beside KERNEL_SOURCES, so that an edit in one of the two simulates nothing of the other anew.
+DISPATCH_SOURCES = (
+    "_jit.py",
+    "sampling.py",
+    "sizes.py",
+    "streams.py",
+    *(
+        f"dispatch/{name}.py"
+        for name in ("cavity", "kernels", "phase_type", "policies", "servers", "simulation")
+    ),
+)
+
 #: What decides what is made of the shards of a curve.
 ESTIMATOR_SOURCES = (
     "curves.py",
@@ -45,15 +58,20 @@ def kernel_files(package=PACKAGE):
     return sorted(path for pattern in KERNEL_SOURCES for path in package.glob(pattern))
 
 
+def dispatch_files(package=PACKAGE):
+    """Return the sources that decide the results of load balancing, as a sorted list of paths."""
+    return sorted(path for pattern in DISPATCH_SOURCES for path in package.glob(pattern))
+
+
 def estimator_files(package=PACKAGE):
     """Return the sources that decide what is made of the shards, as a sorted list of paths."""
     return sorted(path for pattern in ESTIMATOR_SOURCES for path in package.glob(pattern))
 
 
 def source_hash(package=PACKAGE):
-    """Return a short hash of the kernels' sources and of the compiler's versions."""
+    """Return a short hash of all sources with compiled code and of the compiler's versions."""
     digest = hashlib.sha256(f"numba {numba.__version__} llvmlite {llvmlite.__version__}".encode())
-    for path in kernel_files(package):
+    for path in sorted({*kernel_files(package), *dispatch_files(package)}):
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -16,26 +16,30 @@ From the rates to the law
 
     .. math:: x_l' = -\lambda(a, l) x_l + \lambda(a, l - 1) x_{l-1}, \qquad x_l(0) = y_l,
 
-    and what goes up from l comes back by completions: :math:`y_l = \int \lambda(a, l) x_l(a) P[X > a] da`, for
-    l = 1 with :math:`\lambda (1 - \lambda^d)` added. That is one unknown a length: a pass upwards over l solves
-    the queue in O(r B) operations, without a matrix of queue lengths, and with no term of either sign.
-    Beyond the cut the rates are constant in age, and the phases solve m linear equations.
+    and what goes up from l comes back by completions: :math:`y_l = \int \lambda(a, l) x_l(a) P[X > a] da`,
+    for l = 1 with :math:`\lambda (1 - \lambda^d)` added. That is one unknown a length: a pass upwards over l
+    solves the queue in O(r B) operations, without a matrix of queue lengths, and nothing cancels. Beyond the
+    cut the rates are constant in age, and the phases solve m linear equations.
 
 Fixed point
-    Both maps in turn, from an idle system or from a solution nearby, until the law moves by less than the
-    tolerance in L1; Anderson's acceleration is used unless the plain iteration is asked for. Rates under LAS
-    and RE do not depend on l: there the layers' probabilities are :math:`\lambda \int P[X > a] da`, one pass
-    is exact, and the tail of the queue is geometric.
+    The paper's iteration takes the maps in turn, from an idle system, until the law moves by less than the
+    tolerance in L1. At high load it creeps: the queues as a whole drift towards their level. Here the pass
+    works out the rates of length l as it comes to it, from the new probabilities of shorter queues and the
+    old ones of the others, and Anderson's acceleration mends the rest. Where the age is compared first
+    (LAS-QTB) the plain maps contract well, and are accelerated only. Under LAS and RE rates do not depend
+    on l: the layers' probabilities are :math:`\lambda \int P[X > a] da`, one pass is exact, and the tail of
+    the queue is geometric.
 
 Measures
     :math:`E[W] = \sum (l - 1) x_{k,l} / \lambda` by Little's law, and, by the state that a job joins,
-    :math:`\sum J_{l,j} (E[X_j] + l - 1)` with :math:`J_{l,j} = \sum_k \lambda(k,l) \pi_{k,l,j} / \lambda`. Both
-    must agree. The law of W is that of the time in which the chain that starts from J drains.
+    :math:`\sum J_{l,j} (E[X_j] + l - 1)` with :math:`J_{l,j} = \sum_k \lambda(k,l) \pi_{k,l,j} / \lambda`.
+    Both must agree. The law of W is that of the time in which the chain that starts from J drains.
 """
 
 import math
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -61,8 +65,17 @@ AGREEMENT = 1e-8
 #: Iterations, with acceleration or without.
 MOST_ITERATIONS = 2000
 
+#: Probability of queues that may share one place a layer, under policies that look at the age first.
+MIXED = 1e-5
+
+#: Change of the ratio of two lengths, over its distance from 1, below which the tail is geometric.
+SETTLED = 5e-12
+
 #: Cells (k, l) of a law, 8 bytes each in a few arrays.
-MOST_CELLS = 3 * 10**7
+MOST_CELLS = 6 * 10**7
+
+#: Lengths of a queue worked out one by one.
+MOST_LENGTHS = 10**7
 
 #: Greatest q w of a step, and greatest rate times width of a quadrature panel.
 STEP, PANEL = 8.0, 6.0
@@ -122,10 +135,11 @@ class Solution:
     ----------
     policy, d, lam, sizes, layers : the system; lam is the arrival rate per server
     mass : (B, r + 1) probabilities of (l, k), l from 1, k from 1
-    phases : (B, m) probabilities of (l, j)
-    joined : (B, m) probabilities that a job finds (l, j) at the server it joins
-    rates : (B or 1, r + 1) arrival rates by (l, k)
-    ratio : ratio of the geometric tail of queue lengths beyond B; 0 if none was needed
+    queue : (L,) probabilities of l, L >= B
+    phases : (L, m) probabilities of (l, j)
+    joined : (L, m) probabilities that a job finds (l, j) at the server it joins
+    rates : (B, r + 1) arrival rates by (l, k), the last row also for longer queues
+    ratio : ratio of the geometric tail of queue lengths beyond L; 0 if none was needed
     iterations : evaluations of the map
     residuals : change in L1 at each of them
     """
@@ -136,6 +150,7 @@ class Solution:
     sizes: PhaseType
     layers: Layers
     mass: np.ndarray
+    queue: np.ndarray
     phases: np.ndarray
     joined: np.ndarray
     rates: np.ndarray
@@ -143,19 +158,19 @@ class Solution:
     iterations: int
     residuals: list = field(repr=False)
 
-    def _total(self, rows, beyond=0.0):
-        """Return the sum over l of rows[l - 1] (l - 1 + beyond), with the geometric tail."""
+    def _total(self, rows):
+        """Return the sum over l of rows[l - 1] (l - 1), with the geometric tail."""
         lengths = rows.size
-        total = float(rows @ (np.arange(lengths) + beyond))
+        total = float(rows @ np.arange(lengths))
         if self.ratio:
             tail = self.ratio / (1.0 - self.ratio)
-            total += float(rows[-1]) * tail * (lengths - 1 + beyond + 1.0 / (1.0 - self.ratio))
+            total += float(rows[-1]) * tail * (lengths - 1 + 1.0 / (1.0 - self.ratio))
         return total
 
     @cached_property
     def mean_wait(self) -> float:
         """E[W], by Little's law."""
-        return self._total(self.mass.sum(axis=1)) / self.lam
+        return self._total(self.queue) / self.lam
 
     @cached_property
     def mean_wait_by_arrivals(self) -> float:
@@ -184,14 +199,13 @@ class Solution:
     @property
     def lost(self) -> float:
         """Probability of the longest queues, from which nothing goes up; 0 with a geometric tail."""
-        return 0.0 if self.ratio else float(self.mass[-1].sum())
+        return 0.0 if self.ratio else float(self.queue[-1])
 
     @cached_property
     def queue_tail(self) -> np.ndarray:
-        """P[Q >= l] for l = 1, ..., B."""
-        rows = self.mass.sum(axis=1)
-        beyond = rows[-1] * self.ratio / (1.0 - self.ratio)
-        return np.cumsum(rows[::-1])[::-1] + beyond
+        """P[Q >= l] for l = 1, ..., L."""
+        beyond = self.queue[-1] * self.ratio / (1.0 - self.ratio)
+        return np.cumsum(self.queue[::-1])[::-1] + beyond
 
     def _extended(self):
         """Return `joined` with its geometric tail spelt out, to a rest of 1e-13."""
@@ -246,6 +260,18 @@ class _Anderson:
         return image - sum(w * (image - old) for w, old in zip(weights, self.images[:-1], strict=True))
 
 
+class _Law(NamedTuple):
+    """What a sweep gives, scaled to a busy probability of lam; the fields are those of `kernels.sweep`."""
+
+    mass: np.ndarray
+    beyond: np.ndarray
+    queue: np.ndarray
+    phases: np.ndarray
+    joined: np.ndarray
+    ratio: float
+    levels: int
+
+
 class Cavity:
     """A policy on servers of infinite number: solves for any load.
 
@@ -282,8 +308,8 @@ class Cavity:
             cells = lengths * (self.layers.r + 1)
             if cells > MOST_CELLS:
                 raise ValueError(
-                    f"{lengths} queue lengths by {self.layers.r + 1} layers: more than {MOST_CELLS:.0e} states;"
-                    " a larger delta or a smaller cut needs fewer"
+                    f"{lengths} queue lengths by {self.layers.r + 1} layers are more than {MOST_CELLS:.0e} "
+                    "states; a larger delta or a smaller cut needs fewer"
                 )
             table = ranks(self.policy, self.layers, lengths)
             if self.d == 1:
@@ -297,18 +323,46 @@ class Cavity:
         table, _ = self._rank(3)
         return bool((table == table[0]).all())
 
-    def _sweep(self, lam, rates, lengths, closed, settled=0.0, phases=False):
-        splits, width, g, end = _grid(self.sizes, self.layers, float(self.d), False)
-        m = self.sizes.phases
-        wanted = _grid(self.sizes, self.layers, float(self.d), True)[2] if phases else np.empty((0, *g.shape[1:]))
-        size = (end, self.sizes.generator, self.sizes.exits, bool((np.tril(self.sizes.generator, -1) == 0).all()))
-        mass, starts = np.empty((lengths, self.layers.r + 1)), np.empty(lengths)
+    @cached_property
+    def ages_first(self) -> bool:
+        """Whether the policy looks at the queue length only between servers of one layer."""
+        table, _ = self._rank(3)
+        return self.layers.r > 1 and bool((np.diff(table, axis=0) == 1).all())
+
+    def _cheap(self, lengths):
+        """Whether rates that are worked out on the way cost no more than the rest of a sweep."""
+        table, places = self._rank(lengths)
+        gaps = np.diff(table, axis=1)
+        far = (gaps < 0) | (gaps > 64)
+        return bool(far.mean() * (64 + (places >> 12)) <= 128) if gaps.size else True
+
+    def _sweep(self, lam, rates, old=None, lengths=None, settled=0.0, phases=False):
+        """Return the `_Law` of a server; `rates` are made from `old` on the way if it is given.
+
+        Queues are at most as long as `rates` tells, or as `lengths`.
+        """
+        q, m, layers = float(self.d), self.sizes.phases, self.layers.r + 1
+        splits, width, g, end = _grid(self.sizes, self.layers, q, False)
+        wanted = _grid(self.sizes, self.layers, q, True)[2] if phases else np.empty((0, *g.shape[1:]))
+        triangular = bool((np.tril(self.sizes.generator, -1) == 0).all())
+        size = (end, self.sizes.generator, self.sizes.exits, triangular)
+        closed, stored = lengths is None, len(rates)
+        lengths = stored if closed else lengths
+        mass, beyond, queue = np.empty((stored, layers)), np.empty(layers), np.empty(lengths)
         by_phase, joined = np.empty((2, lengths if phases else 0, m))
-        source = -lam * math.expm1(self.d * math.log(lam))
+        table, groups = self._rank(stored) if old is not None else (np.empty((0, 0), np.int32), 0)
+        sums = (np.empty((groups >> shift) + 1) for shift in (0, 6, 12))
+        live = (np.empty((0, 0)) if old is None else old, table, *sums)
         levels, ratio = kernels.sweep(
-            rates, closed, splits, width, float(self.d), g, wanted, size, source, settled, mass, starts, by_phase, joined
+            rates, live, closed, splits, width, q, g, wanted, size, lam, self.d,
+            settled, mass, beyond, queue, by_phase, joined,
         )  # fmt: skip
-        return levels, ratio, mass, by_phase, joined
+        if not closed:
+            queue, by_phase, joined = queue[:levels], by_phase[:levels], joined[:levels]
+        scale = lam / (queue.sum() + queue[-1] * ratio / (1.0 - ratio))
+        for array in (mass, beyond, queue, by_phase, joined):
+            array *= scale
+        return _Law(mass, beyond, queue, by_phase, joined / lam, ratio, levels)
 
     def solve(
         self,
@@ -326,7 +380,7 @@ class Cavity:
         start : (B, r + 1) probabilities of (l, k) near the solution; an idle system by default
         tolerance : change in L1 at which to stop
         max_iterations : evaluations of the map before giving up
-        accelerate : use Anderson's acceleration, not the plain iteration
+        accelerate : take the ways above; otherwise the paper's iteration
 
         Raises
         ------
@@ -336,86 +390,117 @@ class Cavity:
         lam = check_number("lam", lam, 0.0, 1.0)
         tolerance = check_number("tolerance", tolerance, 0.0)
         max_iterations = check_count("max_iterations", max_iterations, 1)
-        if self.blind:
+        if accelerate and self.blind:
             return self._solve_blind(lam)
-        x, rates, residuals = self._iterate(lam, start, tolerance, max_iterations, accelerate)
-        _, _, mass, phases, joined = self._sweep(lam, rates, len(x), True, phases=True)
-        return self._checked(lam, mass, phases, joined, rates, 0.0, residuals)
+        if accelerate and self.ages_first:
+            return self._solve_open(lam, start, tolerance, max_iterations)
+        law, rates, residuals = self._iterate(lam, start, tolerance, max_iterations, accelerate)
+        kernels.arrival_rates(law.mass, *self._rank(len(law.mass)), law.beyond * 0.0, lam, self.d, rates)
+        return self._checked(lam, self._sweep(lam, rates, phases=True), rates, residuals)
 
-    def _checked(self, lam, mass, phases, joined, rates, ratio, residuals):
-        total = mass.sum() + mass[-1].sum() * ratio / (1.0 - ratio)
-        scale = lam / total
+    def _checked(self, lam, law, rates, residuals):
         solution = Solution(
-            self.policy, self.d, lam, self.sizes, self.layers, mass * scale, phases * scale,
-            joined * (scale / lam), rates, ratio, len(residuals), residuals,
+            self.policy, self.d, lam, self.sizes, self.layers, law.mass, law.queue, law.phases, law.joined,
+            rates, law.ratio, len(residuals), residuals,
         )  # fmt: skip
         routes = solution.mean_wait, solution.mean_wait_by_arrivals
         if not abs(routes[0] - routes[1]) <= AGREEMENT * routes[0]:
             raise NotConverged(
-                f"lam = {lam:g}: E[W] is {routes[0]!r} by Little's law and {routes[1]!r} by the arrivals after "
-                f"{len(residuals)} iterations; a smaller tolerance may help"
+                f"lam = {lam:g}: E[W] is {routes[0]!r} by Little's law and {routes[1]!r} by the arrivals "
+                f"after {len(residuals)} iterations; a smaller tolerance may help"
             )
         return solution
+
+    def _open_sweep(self, lam, rates, phases=False):
+        """Return the law of a server with the rates of the longest queues for all that are longer."""
+        lengths = 2 * len(rates) + 1024
+        while True:
+            law = self._sweep(lam, rates, None, lengths, SETTLED, phases)
+            if law.levels < lengths:
+                return law
+            if lengths > MOST_LENGTHS:
+                raise NotConverged(f"lam = {lam:g}: queues beyond {lengths} jobs are likely")
+            lengths *= 4
 
     def _solve_blind(self, lam):
         """One pass: the layers' probabilities are known."""
         layers, sizes = self.layers, self.sizes
-        excess = np.array([1.0])
+        excess = np.ones(layers.r + 1)
         if layers.r:
-            splits, _, g, end = _grid(sizes, layers, float(self.d), False)
             move, phase = expm(sizes.generator * layers.delta), sizes.alpha
-            excess = np.empty(layers.r + 1)
             for k in range(layers.r + 1):
                 excess[k] = phase @ sizes.means
                 phase = phase @ move
         by_layer = lam * (excess - np.append(excess[1:], 0.0))[np.newaxis]
         table, groups = self._rank(1)
         rates = np.empty_like(by_layer)
-        kernels.arrival_rates(by_layer, table, groups, np.zeros(table.shape[1]), lam, self.d, rates)
-        lengths = 1024
-        while True:
-            levels, ratio, mass, phases, joined = self._sweep(lam, rates, lengths, False, 1e-12, True)
-            if levels < lengths:
-                break
-            lengths *= 4
-            if lengths * (layers.r + 1) > MOST_CELLS:
-                raise NotConverged(f"lam = {lam:g}: queues beyond {lengths // 4} are likely; a smaller cut may help")
-        mass, phases, joined = mass[:levels], phases[:levels], joined[:levels]
-        found = mass.sum(axis=0) + mass[-1] * ratio / (1.0 - ratio)
-        return self._checked(lam, mass, phases, joined, rates, ratio, [float(np.abs(found - by_layer).sum())])
+        kernels.arrival_rates(by_layer, table, groups, np.zeros(layers.r + 1), lam, self.d, rates)
+        law = self._open_sweep(lam, rates, phases=True)
+        found = law.mass.sum(axis=0) + law.beyond
+        return self._checked(lam, law, rates, [float(np.abs(found - by_layer).sum())])
 
-    def _iterate(self, lam, start, tolerance, most, accelerate):
+    def _solve_open(self, lam, start, tolerance, most):
+        """Lengths beyond B share one place a layer: what that mixes is of the order of P[Q > B]^2."""
+        x, residuals, anderson = self._start(lam, start), [], _Anderson()
+        beyond = np.zeros(x.shape[1])
+        while len(residuals) < most:
+            table, groups = self._rank(len(x))
+            rates = np.empty_like(x)
+            kernels.arrival_rates(x, table, groups, beyond, lam, self.d, rates)
+            law = self._open_sweep(lam, rates)
+            residuals.append(float(np.abs(law.mass - x).sum() + np.abs(law.beyond - beyond).sum()))
+            if law.beyond.sum() > MIXED:
+                x = np.concatenate([law.mass, np.zeros((len(x) // 2 + 1, x.shape[1]))])
+                beyond, anderson = law.beyond, _Anderson()
+                continue
+            if residuals[-1] < tolerance:
+                return self._checked(lam, self._open_sweep(lam, rates, phases=True), rates, residuals)
+            point, image = np.vstack([x, beyond]), np.vstack([law.mass, law.beyond])
+            image = np.maximum(anderson(point.ravel(), image.ravel()).reshape(image.shape), 0.0)
+            image *= lam / image.sum()
+            x, beyond = image[:-1], image[-1]
+        raise self._gave_up(lam, residuals)
+
+    def _start(self, lam, start):
         layers = self.layers.r + 1
         x = np.zeros((16, layers)) if start is None else np.array(start, float)
         if x.ndim != 2 or x.shape[1] != layers:
             raise ValueError(f"start of shape {x.shape}: must be (B, {layers})")
-        residuals, anderson = [], _Anderson()
-        nothing = np.zeros(layers)
+        return x
+
+    def _gave_up(self, lam, residuals):
+        return NotConverged(
+            f"lam = {lam:g}: no fixed point after {len(residuals)} iterations, the last moved by "
+            f"{residuals[-1]:.1e}"
+        )
+
+    def _iterate(self, lam, start, tolerance, most, accelerate):
+        """Return the law, the rates and the residuals."""
+        x, residuals, anderson = self._start(lam, start), [], _Anderson()
+        nothing, live, rates = np.zeros(x.shape[1]), False, None
         while len(residuals) < most:
-            lengths = len(x)
-            table, groups = self._rank(lengths)
-            rates = np.empty_like(x)
-            kernels.arrival_rates(x, table, groups, nothing, lam, self.d, rates)
-            image = self._sweep(lam, rates, lengths, True)[2]
-            image *= lam / image.sum()
+            if rates is None or len(rates) != len(x):
+                live = accelerate and self._cheap(len(x))
+                rates = np.empty_like(x)
+            if not live:
+                kernels.arrival_rates(x, *self._rank(len(x)), nothing, lam, self.d, rates)
+            law = self._sweep(lam, rates, x if live else None)
+            image = law.mass
             residuals.append(float(np.abs(image - x).sum()))
-            if image[-1].sum() > LOST:
-                x = np.concatenate([image, np.zeros((lengths // 2 + 1, layers))])
+            if law.queue[-1] > LOST:
+                x = np.concatenate([image, np.zeros((len(x) // 2 + 1, x.shape[1]))])
                 anderson = _Anderson()
                 continue
-            weights = np.arange(lengths)
-            waits = weights @ image.sum(axis=1)
-            moved = weights @ np.abs(image - x).sum(axis=1)
-            if residuals[-1] < tolerance and moved <= 1e-2 * AGREEMENT * waits:
-                return image, rates, residuals
+            if residuals[-1] < tolerance:
+                weights = np.arange(len(x))
+                moved = weights @ np.abs(image - x).sum(axis=1)
+                if moved <= 1e-2 * AGREEMENT * (weights @ law.queue):
+                    return law, rates, residuals
+            point, x = x, image
             if accelerate:
-                x = np.maximum(anderson(x.ravel(), image.ravel()).reshape(x.shape), 0.0)
+                x = np.maximum(anderson(point.ravel(), image.ravel()).reshape(image.shape), 0.0)
                 x *= lam / x.sum()
-            else:
-                x = image
-        raise NotConverged(
-            f"lam = {lam:g}: no fixed point after {most} iterations, the last moved by {residuals[-1]:.1e}"
-        )
+        raise self._gave_up(lam, residuals)
 
     def curve(self, lams):
         """Yield the solutions at `lams`, each started from an extrapolation of the two before it."""

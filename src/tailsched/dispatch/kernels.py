@@ -1,7 +1,7 @@
 r"""The cavity solver's compiled parts: see `tailsched.dispatch.cavity` for what they compute.
 
-Ages up to the cut are divided into steps of equal width w, some to a layer. On a step that starts at age c the
-density of a queue length, over the probability that the service lasts, is
+Ages up to the cut are divided into steps of equal width w, some to a layer. On a step that starts at age c
+the density of a queue length, over the probability that the service lasts, is
 
 .. math:: x(c + w s) = e^{-q w s} \sum_i x_i s^i, \qquad 0 \le s \le 1,
 
@@ -109,6 +109,35 @@ def arrival_rates(mass, rank, groups, beyond, lam, d, rates):
 
 
 @njit
+def _below(total, sums, more, place):
+    """Return the sum of total[:place] from sums over 64 and 4096 places."""
+    value = 0.0
+    for i in range(place >> 12):
+        value += more[i]
+    for i in range((place >> 12) << 6, place >> 6):
+        value += sums[i]
+    for i in range((place >> 6) << 6, place):
+        value += total[i]
+    return value
+
+
+@njit
+def _live_rates(rank, total, sums, more, idle, lam, d, row):
+    """Fill `row` with the rates at one length, from the probabilities `total` of the places of xi."""
+    place, below = 0, 0.0
+    for k in range(row.size):
+        goal = rank[k]
+        if place <= goal <= place + 64:
+            for i in range(place, goal):
+                below += total[i]
+        else:
+            below = _below(total, sums, more, goal)
+        place = goal
+        least = max(1.0 - idle - below, 0.0)
+        row[k] = lam * mean_power_sum(least, max(least - total[goal], 0.0), d)
+
+
+@njit
 def _solve_row(generator, rate, triangular, work, row):
     """Overwrite `row` with row (rate I - A)^{-1}; (rate I - A) is an M-matrix, which needs no pivots."""
     m = row.size
@@ -139,7 +168,25 @@ def _solve_row(generator, rate, triangular, work, row):
 
 
 @njit
-def sweep(rates, closed, splits, width, q, g, wanted, size, source, settled, mass, starts, phases, joined):
+def sweep(
+    rates,
+    live,
+    closed,
+    splits,
+    width,
+    q,
+    g,
+    wanted,
+    size,
+    lam,
+    d,
+    settled,
+    mass,
+    beyond,
+    queue,
+    phases,
+    joined,
+):
     """The law of one server, for given arrival rates: the map T, in one pass over the queue lengths.
 
     Queue length l is entered from l - 1 and at starts of services; the density over the ages is a particular
@@ -148,27 +195,47 @@ def sweep(rates, closed, splits, width, q, g, wanted, size, source, settled, mas
 
     Parameters
     ----------
-    rates : (B, K) arrival rates by (l, k), or (1, K) if they do not depend on l
+    rates : (B, K) arrival rates by (l, k), the last row also for longer queues; overwritten if `live`
+    live : (old, rank, total, sums, more): work out the rates on the way, from the new probabilities of
+        shorter queues and the old ones, (B, K), of the others. rank is (B, K), the rest is work space, of the
+        number of places, of that over 64, and over 4096, plus 1 each. With an empty `old`, the rates are as
+        given
     closed : no arrivals at length B
     splits, width : steps of a layer, their width w
     q : rate of the representation
     g : (2, n, steps) moments of the tail and of the density of the size
     wanted : (m, n, steps) moments of each phase, or (0, n, steps) if the phases are not wanted
     size : phase at the cut (m,), A, mu, and whether A is upper triangular
-    source : rate of starts at length 1 after idleness
+    lam, d : arrival rate per server, servers sampled
     settled : change of the starts' ratio, over its distance from 1, below which the tail is taken for
         geometric; 0 for never
     mass : (B, K) probabilities of (l, k), overwritten
-    starts : (B,) rates of starts y, overwritten
-    phases : (B, m) probabilities of (l, j), overwritten if wanted
-    joined : (B, m) rates of arrivals in (l, j), overwritten if wanted
+    beyond : (K,) probabilities of queues longer than B by layer, overwritten
+    queue : (L,) probabilities of the lengths up to L >= B, overwritten
+    phases : (L, m) probabilities of (l, j), overwritten if wanted
+    joined : (L, m) rates of arrivals in (l, j), overwritten if wanted
 
     Returns
     -------
     levels : number of lengths worked out; the others hold nothing
     ratio : ratio of the geometric tail beyond them, or 0
     """
-    lengths, layers = mass.shape
+    stored, layers = mass.shape
+    lengths = queue.size
+    here_mass = np.empty(layers)
+    old, rank, sum_0, sum_6, sum_12 = live
+    alive = old.shape[0] > 0
+    source = -lam * math.expm1(d * math.log(lam))
+    if alive:
+        sum_0[:] = 0.0
+        sum_6[:] = 0.0
+        sum_12[:] = 0.0
+        for l in range(stored):  # noqa: E741
+            for k in range(layers):
+                sum_0[rank[l, k]] += old[l, k]
+        for i in range(sum_0.size):
+            sum_6[i >> 6] += sum_0[i]
+            sum_12[i >> 12] += sum_0[i]
     phase, generator, exits, triangular = size
     n, steps, m = g.shape[1], g.shape[2], phase.size
     extra = wanted.shape[0]
@@ -182,12 +249,16 @@ def sweep(rates, closed, splits, width, q, g, wanted, size, source, settled, mas
     here, came, before = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     x, y, z = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     mass[:] = 0.0
-    starts[:] = 0.0
+    beyond[:] = 0.0
+    queue[:] = 0.0
+    begun = 0.0
     phases[:] = 0.0
     joined[:] = 0.0
     ratio, steady = 0.0, 0
     for l in range(lengths):  # noqa: E741
         row = rates[min(l, rates.shape[0] - 1)]
+        if alive:
+            _live_rates(rank[l], sum_0, sum_6, sum_12, 1.0 - lam, lam, d, row)
         shut = closed and l == lengths - 1
         for s in range(steps):
             over[s] = 0.0 if shut else row[s // splits]
@@ -245,13 +316,14 @@ def sweep(rates, closed, splits, width, q, g, wanted, size, source, settled, mas
             inflow += end * last_fed[i]
         if l == 0:
             inflow = source
+        was = begun
         begun = inflow / completed
-        starts[l] = begun
         survive = 1.0
+        here_mass[:] = 0.0
         for s in range(steps):
             entry[s] += begun * survive
             survive *= alone_end[s]
-            mass[l, s // splits] += fed[s] + entry[s] * alone[s]
+            here_mass[s // splits] += fed[s] + entry[s] * alone[s]
             old_entry[s] = entry[s]
             old_over[s] = over[s]
         if extra:
@@ -267,21 +339,32 @@ def sweep(rates, closed, splits, width, q, g, wanted, size, source, settled, mas
         total = 0.0
         for i in range(m):
             last[i] = last_fed[i] + begun * last[i]
-            mass[l, layers - 1] += last[i]
+            here_mass[layers - 1] += last[i]
             if extra:
                 phases[l, i] += last[i]
                 joined[l, i] += end * last[i]
         for k in range(layers):
-            total += mass[l, k]
+            total += here_mass[k]
+            if l < stored:
+                mass[l, k] = here_mass[k]
+            else:
+                beyond[k] += here_mass[k]
+        queue[l] = total
         old_end = end
-        if l > 1 and settled > 0.0:
-            new = starts[l] / starts[l - 1]
+        if alive:
+            for k in range(layers):
+                i, change = rank[l, k], mass[l, k] - old[l, k]
+                sum_0[i] += change
+                sum_6[i >> 6] += change
+                sum_12[i >> 12] += change
+        if l > 0 and settled > 0.0:
+            new = begun / was
             steady = steady + 1 if abs(new - ratio) <= settled * (1.0 - new) else 0
             ratio = new
-            if steady >= 8 and new < 1.0:
+            if steady >= 8 and new < 1.0 and l >= stored:
+                for k in range(layers):
+                    beyond[k] += here_mass[k] * ratio / (1.0 - ratio)
                 return l + 1, ratio
-        elif l == 1:
-            ratio = starts[1] / starts[0]
         if total < 1e-40:
             return l + 1, 0.0
     return lengths, 0.0
@@ -325,5 +408,3 @@ def drain(joined, alpha, generator, exits, rate, out):
                 new[j] = value + ended[l + 1] * alpha[j]
             for j in range(m):
                 joined[l, j] = new[j]
-
-

@@ -8,9 +8,8 @@ rate :math:`\mu_j`, :math:`\mu = -A\mathbf{1}`. With :math:`v(a) = \alpha e^{Aa}
     P[X > a] = v(a)\mathbf{1}, \qquad \text{density } v(a)\mu, \qquad
     E[X - a \mid X > a] = \frac{v(a)(-A)^{-1}\mathbf{1}}{v(a)\mathbf{1}} .
 
-Families: exponential; Erlang(k); MErlang(SCV, f, k), two Erlang(k) types of which the shorter brings the share
-f of the work (Section 5 of arXiv 2011.08250), and HEXP(SCV, f), its case k = 1. Sizes of other laws enter
-through `tailsched.dispatch.fits`.
+Families: exponential; Erlang(k); MErlang(SCV, f, k), two Erlang(k) types of which the shorter brings the
+share f of the work (Section 5 of arXiv 2011.08250), and HEXP(SCV, f), its case k = 1.
 """
 
 from dataclasses import dataclass
@@ -60,7 +59,9 @@ class PhaseType:
         phases = alpha.size
         if alpha.shape != (phases,) or generator.shape != (phases, phases) or not 1 <= phases <= MOST_PHASES:
             shapes = f"{alpha.shape} and {generator.shape}"
-            raise ValueError(f"phase type of shapes {shapes}: must be (m,) and (m, m), m from 1 to {MOST_PHASES}")
+            raise ValueError(
+                f"phase type of shapes {shapes}: must be (m,) and (m, m), m from 1 to {MOST_PHASES}"
+            )
         if not (np.isfinite(alpha).all() and np.isfinite(generator).all()):
             raise ValueError("phase type: must hold finite numbers only")
         if (alpha < 0).any() or abs(alpha.sum() - 1.0) > SLACK:

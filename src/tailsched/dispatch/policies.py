@@ -30,7 +30,7 @@ from tailsched.sizes import check_number
 #: Layers of a grid; more would only fill the memory.
 MOST_LAYERS = 10**6
 
-#: Keys as close as this, relatively, are equal: what rounding leaves of an exact tie (LEW, exponential sizes).
+#: Keys as close as this, relatively, are equal: rounding hides an exact tie (LEW, exponential sizes).
 TIE = 1e-11
 
 
@@ -136,7 +136,7 @@ def find_policy(policy) -> Policy:
 
     Parameters
     ----------
-    policy : Policy, str, or a function xi(k, l) of two whole numbers, k >= 1 and l >= 1, that returns a number or
+    policy : Policy, str, or a function xi(k, l) of whole numbers k >= 1 and l >= 1 that returns a number or
         a tuple of numbers; its layers have width delta
     """
     if isinstance(policy, Policy):

@@ -65,8 +65,17 @@ AGREEMENT = 1e-8
 #: Iterations, with acceleration or without.
 MOST_ITERATIONS = 2000
 
+#: Accelerated iterations at one load, after which the way to it is taken in steps.
+PATIENCE = 60
+
+#: Lengths after which the same is done: far from the fixed point they run away.
+START_LENGTHS = 400
+
+#: Ratio of the distances 1 - lam of two such steps, and the first distance.
+NEARER, FAR = 1.4, 0.5
+
 #: Probability of queues that may share one place a layer, under policies that look at the age first.
-MIXED = 1e-5
+MIXED = 1e-4
 
 #: Change of the ratio of two lengths, over its distance from 1, below which the tail is geometric.
 SETTLED = 5e-12
@@ -84,7 +93,11 @@ _NODES, _WEIGHTS = (np.polynomial.legendre.leggauss(20)[i] for i in (0, 1))
 
 
 class NotConverged(ValueError):
-    """The iteration did not reach its tolerance."""
+    """The iteration did not reach its tolerance; `residuals` are its changes in L1."""
+
+    def __init__(self, message, residuals=()):
+        super().__init__(message)
+        self.residuals = list(residuals)
 
 
 @lru_cache(maxsize=32)
@@ -254,9 +267,7 @@ class _Anderson:
         steps = np.stack([residuals[-1] - r for r in residuals[:-1]]) if len(residuals) > 1 else None
         if steps is None:
             return image
-        gram = steps @ steps.T
-        gram[np.diag_indices_from(gram)] += 1e-13 * np.trace(gram)
-        weights = np.linalg.solve(gram, steps @ residuals[-1])
+        weights = np.linalg.lstsq(steps @ steps.T, steps @ residuals[-1], rcond=1e-14)[0]
         return image - sum(w * (image - old) for w, old in zip(weights, self.images[:-1], strict=True))
 
 
@@ -394,7 +405,7 @@ class Cavity:
             return self._solve_blind(lam)
         if accelerate and self.ages_first:
             return self._solve_open(lam, start, tolerance, max_iterations)
-        law, rates, residuals = self._iterate(lam, start, tolerance, max_iterations, accelerate)
+        law, rates, residuals = self._converge(lam, start, tolerance, max_iterations, accelerate)
         kernels.arrival_rates(law.mass, *self._rank(len(law.mass)), law.beyond * 0.0, lam, self.d, rates)
         return self._checked(lam, self._sweep(lam, rates, phases=True), rates, residuals)
 
@@ -449,7 +460,7 @@ class Cavity:
             kernels.arrival_rates(x, table, groups, beyond, lam, self.d, rates)
             law = self._open_sweep(lam, rates)
             residuals.append(float(np.abs(law.mass - x).sum() + np.abs(law.beyond - beyond).sum()))
-            if law.beyond.sum() > MIXED:
+            if law.beyond.sum() > MIXED and residuals[-1] < MIXED:
                 x = np.concatenate([law.mass, np.zeros((len(x) // 2 + 1, x.shape[1]))])
                 beyond, anderson = law.beyond, _Anderson()
                 continue
@@ -471,10 +482,41 @@ class Cavity:
     def _gave_up(self, lam, residuals):
         return NotConverged(
             f"lam = {lam:g}: no fixed point after {len(residuals)} iterations, the last moved by "
-            f"{residuals[-1]:.1e}"
+            f"{residuals[-1]:.1e}",
+            residuals,
         )
 
-    def _iterate(self, lam, start, tolerance, most, accelerate):
+    def _converge(self, lam, start, tolerance, most, accelerate):
+        """Iterate at one load; where that fails, come to it from lower loads; in the end, iterate plainly."""
+        if not accelerate:
+            return self._iterate(lam, start, tolerance, most, False)
+        spent, x = [], start
+        steps = max(math.ceil(math.log(FAR / (1.0 - lam)) / math.log(NEARER)), 0)
+        way = [lam, *(1.0 - np.geomspace(FAR, 1.0 - lam, steps + 1)[1:-1]), lam]
+        for i, load in enumerate(way):
+            left = min(PATIENCE, most - len(spent))
+            if left < 1:
+                break
+            try:
+                longest = START_LENGTHS if i == 0 else MOST_LENGTHS
+                law, rates, residuals = self._iterate(load, x, tolerance, left, True, longest)
+            except NotConverged as error:
+                spent += error.residuals
+                x = None if i == 0 else x
+                continue
+            spent += residuals
+            if load == lam:
+                return law, rates, spent
+            x = law.mass
+        if len(spent) >= most:
+            raise self._gave_up(lam, spent)
+        try:
+            law, rates, residuals = self._iterate(lam, x, tolerance, most - len(spent), False)
+        except NotConverged as error:
+            raise self._gave_up(lam, spent + error.residuals) from None
+        return law, rates, spent + residuals
+
+    def _iterate(self, lam, start, tolerance, most, accelerate, longest=MOST_LENGTHS):
         """Return the law, the rates and the residuals."""
         x, residuals, anderson = self._start(lam, start), [], _Anderson()
         nothing, live, rates = np.zeros(x.shape[1]), False, None
@@ -488,6 +530,8 @@ class Cavity:
             image = law.mass
             residuals.append(float(np.abs(image - x).sum()))
             if law.queue[-1] > LOST:
+                if len(x) > longest:
+                    break
                 x = np.concatenate([image, np.zeros((len(x) // 2 + 1, x.shape[1]))])
                 anderson = _Anderson()
                 continue

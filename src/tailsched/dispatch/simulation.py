@@ -1,4 +1,4 @@
-"""Simulation of N servers under a dispatching policy, for any job sizes, with intervals from independent runs.
+"""Simulation of N servers under a dispatching policy, any job sizes, with intervals from independent runs.
 
 Arrivals, sizes and sampled servers have random streams of their own, addressed by the seed, the name and the
 index of a run: two policies under one name see the same jobs and sample the same servers.
@@ -171,7 +171,7 @@ def simulate(
     delay : age of the reports, in mean sizes
     seed : root seed
     runs : independent runs, from an empty system
-    warm_up : arrivals dropped at the start of each run; by default as many as ten times E[S^2]/E[S]^2 takes, at
+    warm_up : arrivals dropped at the start of each run; by default those of the time 10 E[S^2] / E[S], at
         most half
     times : times at which the tails are wanted
     name : chooses the random streams
@@ -223,7 +223,9 @@ def _result(counts, sums, times, warm_up, cut):
     jobs = sums[:, :, 0].sum(axis=1)
     waits = sums[:, :, 1].sum(axis=1) / jobs
     wait = mean_over_shards(waits)
-    shifted = {key: 1.0 + value for key, value in wait._asdict().items() if isinstance(value, float) and key != "se"}
+    shifted = {
+        key: 1.0 + value for key, value in wait._asdict().items() if isinstance(value, float) and key != "se"
+    }
     response = wait._replace(**shifted)
     halves = sums[:, :, 1] / np.maximum(sums[:, :, 0], 1.0)
     return Result(

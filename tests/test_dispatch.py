@@ -9,9 +9,9 @@ from scipy.integrate import quad
 from scipy.linalg import expm
 
 from tailsched.dispatch import kernels
-from tailsched.dispatch.cavity import CUT_TOLERANCE, Cavity, NotConverged, choose_cut
+from tailsched.dispatch.cavity import Cavity, NotConverged
 from tailsched.dispatch.phase_type import PhaseType, erlang, exponential, hexp, merlang, phase_type
-from tailsched.dispatch.policies import POLICIES, Layers, find_policy, ranks
+from tailsched.dispatch.policies import CUT_TOLERANCE, POLICIES, Layers, choose_cut, find_policy, ranks
 
 HEXP = hexp(10, 0.5)
 #: Three phases that lead back and forth: A is not triangular.

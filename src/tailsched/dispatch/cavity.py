@@ -47,7 +47,7 @@ from scipy.linalg import expm
 
 from tailsched.dispatch import kernels
 from tailsched.dispatch.phase_type import PhaseType, phase_type
-from tailsched.dispatch.policies import Layers, Policy, find_policy, make_layers, ranks
+from tailsched.dispatch.policies import Layers, Policy, choose_cut, find_policy, make_layers, ranks
 from tailsched.sizes import check_count, check_number
 
 #: Change in L1 at which the iteration ends.
@@ -55,9 +55,6 @@ TOLERANCE = 1e-10
 
 #: Probability of the longest queues kept.
 LOST = 1e-11
-
-#: Probability that all d sampled servers serve a job beyond the cut, at lam = 1, to which the cut is chosen.
-CUT_TOLERANCE = 1e-7
 
 #: Relative difference of E[W] by its two routes that is accepted.
 AGREEMENT = 1e-8
@@ -122,22 +119,6 @@ def _grid(sizes, layers, q, phases):
     panel = expm(sizes.generator * (width / panels))
     end = kernels.moments(sizes.alpha, panel, moves, weights, places, out)
     return splits, width, out, end
-
-
-def choose_cut(sizes, d, delta, tolerance=CUT_TOLERANCE):
-    """Return the least multiple of delta beyond which all d servers' ages are with probability `tolerance`.
-
-    The probability is that for lam = 1, where the age of a job in service has the tail
-    :math:`\\int_a^\\infty P[X > u] du`.
-    """
-    level = tolerance ** (1.0 / d)
-    low, high = 0, 1
-    while sizes.excess_tail(high * delta) > level:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if sizes.excess_tail(middle * delta) > level else (low, middle)
-    return high * delta
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,9 @@ from tailsched.sizes import check_number
 #: Layers of a grid; more would only fill the memory.
 MOST_LAYERS = 10**6
 
+#: Probability that all d sampled servers serve a job beyond the cut, at lam = 1, to which the cut is chosen.
+CUT_TOLERANCE = 1e-7
+
 #: Keys as close as this, relatively, are equal: rounding hides an exact tie (LEW, exponential sizes).
 TIE = 1e-11
 
@@ -153,6 +156,22 @@ def find_policy(policy) -> Policy:
     if policy in POLICIES:
         return POLICIES[policy]
     raise ValueError(f"policy = {policy!r}: must be one of {', '.join(POLICIES)}")
+
+
+def choose_cut(sizes, d, delta, tolerance=CUT_TOLERANCE):
+    """Return the least multiple of delta beyond which all d servers' ages are with probability `tolerance`.
+
+    The probability is that for lam = 1, where the age of a job in service has the tail
+    :math:`\\int_a^\\infty P[X > u] du`.
+    """
+    level = tolerance ** (1.0 / d)
+    low, high = 0, 1
+    while sizes.excess_tail(high * delta) > level:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if sizes.excess_tail(middle * delta) > level else (low, middle)
+    return high * delta
 
 
 def make_layers(policy, sizes, delta=0.1, threshold=2.0, cut=None):

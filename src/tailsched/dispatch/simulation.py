@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tailsched.dispatch import servers
-from tailsched.dispatch.cavity import choose_cut
 from tailsched.dispatch.phase_type import PhaseType
-from tailsched.dispatch.policies import find_policy, make_layers, ranks
+from tailsched.dispatch.policies import choose_cut, find_policy, make_layers, ranks
 from tailsched.sizes import Sizes, check_count, check_number, parse_sizes
 from tailsched.streams import stream
 from tailsched.tails.estimates import Estimate, count_interval, mean_over_shards

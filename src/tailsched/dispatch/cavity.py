@@ -274,8 +274,7 @@ class Cavity:
     sizes : a `PhaseType` or what `phase_type` accepts; scaled to mean 1
     delta : width of a layer of age, for the policies that look at it
     threshold : age T, for the policies that have it
-    cut : age c_r from which on ages are not told apart; by default chosen such that all d servers are beyond
-        it with probability `CUT_TOLERANCE` at most
+    cut : age c_r from which on ages are not told apart; by default that of `choose_cut`
 
     Raises
     ------
@@ -289,7 +288,7 @@ class Cavity:
         self.sizes = phase_type(sizes)
         if self.policy.layering == "delta":
             delta = check_number("delta", delta, 0.0)
-            cut = choose_cut(self.sizes, self.d, delta) if cut is None else cut
+            cut = choose_cut(self.policy, self.sizes, self.d, delta) if cut is None else cut
         self.layers = make_layers(self.policy, self.sizes, delta, threshold, cut)
         if self.d == 1:  # no choice: nothing is compared, and layers tell nothing
             self.layers = Layers(math.inf, 0, 0, self.sizes)
@@ -316,7 +315,7 @@ class Cavity:
         return bool((table == table[0]).all())
 
     @cached_property
-    def ages_first(self) -> bool:
+    def by_layers(self) -> bool:
         """Whether the policy looks at the queue length only between servers of one layer."""
         table, _ = self._rank(3)
         return self.layers.r > 1 and bool((np.diff(table, axis=0) == 1).all())
@@ -384,7 +383,7 @@ class Cavity:
         max_iterations = check_count("max_iterations", max_iterations, 1)
         if accelerate and self.blind:
             return self._solve_blind(lam)
-        if accelerate and self.ages_first:
+        if accelerate and self.by_layers:
             return self._solve_open(lam, start, tolerance, max_iterations)
         law, rates, residuals = self._converge(lam, start, tolerance, max_iterations, accelerate)
         kernels.arrival_rates(law.mass, *self._rank(len(law.mass)), law.beyond * 0.0, lam, self.d, rates)

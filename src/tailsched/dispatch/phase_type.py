@@ -125,6 +125,11 @@ class PhaseType:
         """Return the integral of P[X > a] beyond `age`: the law of the age of a job in service."""
         return self.phase_at(age) @ self.means
 
+    @cached_property
+    def last_residual(self) -> float:
+        """Limit of E[X - a | X > a] at great ages."""
+        return -1.0 / float(np.linalg.eigvals(self.generator).real.max())
+
     def hazard(self, age):
         """Return the rate at which a job of that age ends."""
         phases = self.phase_at(age)

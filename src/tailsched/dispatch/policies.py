@@ -30,7 +30,7 @@ from tailsched.sizes import check_number
 #: Layers of a grid; more would only fill the memory.
 MOST_LAYERS = 10**6
 
-#: Probability that all d sampled servers serve a job beyond the cut, at lam = 1, to which the cut is chosen.
+#: How much ages beyond the default cut may matter, see `choose_cut`.
 CUT_TOLERANCE = 1e-7
 
 #: Keys as close as this, relatively, are equal: rounding hides an exact tie (LEW, exponential sizes).
@@ -106,12 +106,21 @@ def lew(k, l, layers):  # noqa: E741
 
 @dataclass(frozen=True)
 class Policy:
-    """A name, its xi(k, l, layers) on arrays, and the layers it looks at: "one", "threshold" or "delta"."""
+    """A name, and what it looks at.
+
+    Attributes
+    ----------
+    xi : function (k, l, layers) of arrays that returns a tuple of arrays
+    layering : the layers: "one", "threshold" or "delta"
+    uses_threshold : whether there is a threshold T
+    ages_first : whether ages are compared before lengths; the default cut depends on it
+    """
 
     name: str
     xi: Callable
     layering: str
     uses_threshold: bool = False
+    ages_first: bool = False
 
     @property
     def label(self):
@@ -126,8 +135,8 @@ POLICIES = {
         Policy("sq-rtb", sq_rtb, "delta"),
         Policy("sq-re", sq_re, "threshold", True),
         Policy("sq-rtb-re", sq_rtb_re, "delta", True),
-        Policy("las", las, "delta"),
-        Policy("las-qtb", las_qtb, "delta"),
+        Policy("las", las, "delta", ages_first=True),
+        Policy("las-qtb", las_qtb, "delta", ages_first=True),
         Policy("re", re, "threshold", True),
         Policy("lew", lew, "delta"),
     )
@@ -158,19 +167,27 @@ def find_policy(policy) -> Policy:
     raise ValueError(f"policy = {policy!r}: must be one of {', '.join(POLICIES)}")
 
 
-def choose_cut(sizes, d, delta, tolerance=CUT_TOLERANCE):
-    """Return the least multiple of delta beyond which all d servers' ages are with probability `tolerance`.
+def choose_cut(policy, sizes, d, delta, tolerance=CUT_TOLERANCE):
+    """Return the least multiple of delta beyond which ages hardly matter.
 
-    The probability is that for lam = 1, where the age of a job in service has the tail
-    :math:`\\int_a^\\infty P[X > u] du`.
+    At lam = 1 the age of a job in service has the tail P(a), the integral of P[X > u] beyond a. Ages beyond
+    the cut decide if all d servers are there, with probability P^d, under a policy that compares ages first;
+    otherwise they break ties of two servers at least, with probability P^2, and as far as the mean residual
+    size still changes.
     """
-    level = tolerance ** (1.0 / d)
+
+    def matter(age):
+        old = sizes.excess_tail(age)
+        if policy.ages_first:
+            return old**d
+        return old ** min(d, 2) * min(abs(old / sizes.tail(age) / sizes.last_residual - 1.0), 1.0)
+
     low, high = 0, 1
-    while sizes.excess_tail(high * delta) > level:
+    while matter(high * delta) > tolerance:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if sizes.excess_tail(middle * delta) > level else (low, middle)
+        low, high = (middle, high) if matter(middle * delta) > tolerance else (low, middle)
     return high * delta
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tailsched.dispatch import servers
-from tailsched.dispatch.phase_type import PhaseType
+from tailsched.dispatch.phase_type import PhaseType, phase_type
 from tailsched.dispatch.policies import choose_cut, find_policy, make_layers, ranks
 from tailsched.sizes import Sizes, check_count, check_number, parse_sizes
 from tailsched.streams import stream
@@ -29,8 +29,13 @@ TIMES = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0)
 class _Known:
     """What layers need of any size distribution of mean 1; see `PhaseType` for the same."""
 
+    last_residual = math.inf
+
     def __init__(self, sizes):
         self.sizes = sizes
+
+    def tail(self, age):
+        return float(self.sizes.tail(age))
 
     def excess_tail(self, age):
         return float(self.sizes.mean_excess(age))
@@ -190,11 +195,14 @@ def simulate(
     arrivals = check_count("arrivals", arrivals, 2 * runs, 10**15)
     if delay != 0.0:
         delay = check_number("delay", delay, 0.0)
-    known = _Known(law)
+    try:
+        known = phase_type(law)
+    except ValueError:
+        known = _Known(law)
     if policy.layering == "delta":
         delta = check_number("delta", delta, 0.0)
         if cut is None:
-            cut = min(choose_cut(known, d, delta), MOST_DEFAULT_LAYERS * delta)
+            cut = min(choose_cut(policy, known, d, delta), MOST_DEFAULT_LAYERS * delta)
     layers = make_layers(policy, known, delta, threshold, cut)
     each = arrivals // runs
     if warm_up is None:

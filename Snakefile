@@ -15,6 +15,7 @@ include: "workflow/rules/simulate.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/checks.smk"
+include: "workflow/rules/sqd.smk"
 
 
 rule all:
@@ -23,3 +24,4 @@ rule all:
         rules.figures.input,
         rules.tables.input,
         rules.checks.input,
+        rules.sqd.input,

@@ -72,15 +72,45 @@ def rows(sweep):
                 yield policy, d, x, solution.mean_wait, ties, solution.iterations
 
 
+def residual_rows(spec):
+    """Yield (policy, d, iteration, change in L1) of the paper's iteration."""
+    for policy in spec["policies"]:
+        for d in spec["d"]:
+            cavity = Cavity(policy, d, spec["sizes"], spec["delta"], spec["threshold"], spec["cut"])
+            solution = cavity.solve(spec["lam"], tolerance=spec["tolerance"], accelerate=False)
+            for i, change in enumerate(solution.residuals, 1):
+                yield policy, d, i, change
+
+
+def tail_rows(spec):
+    """Yield (policy, w, P[W > w])."""
+    times = np.linspace(0.0, spec["to"], spec["points"])
+    for policy in spec["policies"]:
+        cavity = Cavity(policy, spec["d"], spec["sizes"], spec["delta"], spec["threshold"])
+        for w, tail in zip(times, cavity.solve(spec["lam"]).wait_tail(times), strict=True):
+            yield policy, float(w), float(tail)
+
+
+KINDS = {
+    "sweeps": (COLUMNS, rows),
+    "residuals": (("policy", "d", "iteration", "change"), residual_rows),
+    "tails": (("policy", "w", "tail"), tail_rows),
+}
+
+
 def main():
-    """Write the rows of one sweep."""
+    """Write the rows of one family of solutions."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("config", type=Path, help="with the sweep under `sweeps`")
+    parser.add_argument("config", type=Path, help="with the family under one of: " + ", ".join(KINDS))
     parser.add_argument("name")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT.csv")
     arguments = parser.parse_args()
-    sweep = yaml.safe_load(arguments.config.read_text(encoding="utf-8"))["sweeps"][arguments.name]
-    write_csv(arguments.output, COLUMNS, rows(sweep))
+    config = yaml.safe_load(arguments.config.read_text(encoding="utf-8"))
+    for kind, (columns, make) in KINDS.items():
+        if arguments.name in config[kind]:
+            write_csv(arguments.output, columns, make(config[kind][arguments.name]))
+            return
+    parser.error(f"no family {arguments.name} in {arguments.config}")
 
 
 if __name__ == "__main__":

@@ -45,8 +45,8 @@ def rows(spec, arrivals, seed):
             for policy in system["policies"]:
                 options = [system[key] for key in ("delta", "threshold")]
                 result = simulate(
-                    policy, servers, system["d"], lam, system["sizes"], each, *options, system.get("cut"), delay,
-                    seed, spec["runs"], times=spec["times"], name=name,
+                    policy, servers, system["d"], lam, system["sizes"], each, *options, system.get("cut"),
+                    delay, seed, spec["runs"], times=spec["times"], name=name,
                 )  # fmt: skip
                 head = (policy, servers, system["d"], lam, system["sizes"], *options, result.cut, delay)
                 head += (spec["runs"], each)

@@ -46,8 +46,8 @@ from scipy import special
 from scipy.linalg import expm
 
 from tailsched.dispatch import kernels
-from tailsched.dispatch.phase_type import PhaseType, phase_type
-from tailsched.dispatch.policies import Layers, Policy, choose_cut, find_policy, make_layers, ranks
+from tailsched.dispatch.phase_type import phase_type
+from tailsched.dispatch.policies import Layers, choose_cut, find_policy, make_layers, ranks
 from tailsched.sizes import check_count, check_number
 
 #: Change in L1 at which the iteration ends.
@@ -97,12 +97,20 @@ class NotConverged(ValueError):
         self.residuals = list(residuals)
 
 
+def _functions(sizes, kind):
+    """Return functions of the phase, (m, J): of the tail and the density, of the work left, or each phase."""
+    ones = np.ones(sizes.phases)
+    if kind == "phases":
+        return np.eye(sizes.phases)
+    return np.stack([ones, sizes.exits if kind == "rates" else sizes.means], axis=1)
+
+
 @lru_cache(maxsize=32)
-def _grid(sizes, layers, q, phases):
+def _grid(sizes, layers, q, kind):
     """Return splits, width, the moments and the phase at the cut, for rates up to q."""
-    m = sizes.phases
+    functions = _functions(sizes, kind)
     if layers.r == 0:
-        return 1, 1.0, np.empty((m if phases else 2, 1, 0)), sizes.alpha
+        return 1, 1.0, np.empty((functions.shape[1], 1, 0)), sizes.alpha
     splits = max(1, math.ceil(q * layers.delta / STEP))
     width = layers.delta / splits
     n = 2
@@ -113,7 +121,6 @@ def _grid(sizes, layers, q, phases):
     nodes = (1.0 + _NODES) / 2.0
     places = (np.arange(panels)[:, np.newaxis] + nodes) / panels
     weights = width * _WEIGHTS / 2.0 / panels * np.exp(-q * width * places)
-    functions = np.eye(m) if phases else np.stack([np.ones(m), sizes.exits], axis=1)
     moves = expm(sizes.generator * (width / panels * nodes)[:, np.newaxis, np.newaxis]) @ functions
     out = np.empty((functions.shape[1], n, layers.r * splits))
     panel = expm(sizes.generator * (width / panels))
@@ -127,26 +134,21 @@ class Solution:
 
     Attributes
     ----------
-    policy, d, lam, sizes, layers : the system; lam is the arrival rate per server
+    cavity, lam : the system, and the arrival rate per server
     mass : (B, r + 1) probabilities of (l, k), l from 1, k from 1
     queue : (L,) probabilities of l, L >= B
-    phases : (L, m) probabilities of (l, j)
-    joined : (L, m) probabilities that a job finds (l, j) at the server it joins
+    joins : (L, 2) probabilities that a job joins a server with l jobs, and the mean work left of the first
     rates : (B, r + 1) arrival rates by (l, k), the last row also for longer queues
     ratio : ratio of the geometric tail of queue lengths beyond L; 0 if none was needed
     iterations : evaluations of the map
     residuals : change in L1 at each of them
     """
 
-    policy: Policy
-    d: int
+    cavity: "Cavity"
     lam: float
-    sizes: PhaseType
-    layers: Layers
     mass: np.ndarray
     queue: np.ndarray
-    phases: np.ndarray
-    joined: np.ndarray
+    joins: np.ndarray
     rates: np.ndarray
     ratio: float
     iterations: int
@@ -169,8 +171,8 @@ class Solution:
     @cached_property
     def mean_wait_by_arrivals(self) -> float:
         """E[W], by the state that a job joins."""
-        waits = self._total(self.joined.sum(axis=1))
-        rest = self.joined @ self.sizes.means
+        waits = self._total(self.joins[:, 0])
+        rest = self.joins[:, 1]
         tail = rest[-1] * self.ratio / (1.0 - self.ratio)
         return waits + float(rest.sum() + tail)
 
@@ -187,7 +189,7 @@ class Solution:
     @property
     def waiting_probability(self) -> float:
         """P[W > 0], from the state that a job joins: lam^d."""
-        rows = self.joined.sum(axis=1)
+        rows = self.joins[:, 0]
         return float(rows.sum() + rows[-1] * self.ratio / (1.0 - self.ratio))
 
     @property
@@ -200,6 +202,20 @@ class Solution:
         """P[Q >= l] for l = 1, ..., L."""
         beyond = self.queue[-1] * self.ratio / (1.0 - self.ratio)
         return np.cumsum(self.queue[::-1])[::-1] + beyond
+
+    @cached_property
+    def _by_phase(self):
+        return self.cavity._by_phase(self)
+
+    @property
+    def phases(self) -> np.ndarray:
+        """Probabilities of (l, j), a (L, m) array."""
+        return self._by_phase[0]
+
+    @property
+    def joined(self) -> np.ndarray:
+        """Probabilities that a job finds (l, j) at the server it joins, a (L, m) array."""
+        return self._by_phase[1]
 
     def _extended(self):
         """Return `joined` with its geometric tail spelt out, to a rest of 1e-13."""
@@ -214,10 +230,10 @@ class Solution:
         times = np.asarray(times, float)
         if times.size and not (np.isfinite(times).all() and (times >= 0).all()):
             raise ValueError("times: must be numbers of at least 0")
-        rate = float(np.abs(np.diag(self.sizes.generator)).max())
+        rate = float(np.abs(np.diag(self.cavity.sizes.generator)).max())
         reach = rate * float(times.max(initial=0.0))
         left = np.empty(int(reach + 12.0 * math.sqrt(reach)) + 40)
-        sizes = self.sizes
+        sizes = self.cavity.sizes
         kernels.drain(joined.copy(), sizes.alpha, sizes.generator, sizes.exits, rate, left)
         n = np.arange(left.size)
         out = [special.xlogy(n, rate * t) - rate * t - special.gammaln(n + 1.0) for t in times.ravel()]
@@ -230,7 +246,7 @@ class Solution:
     def response_tail(self, times):
         """Return P[R > t], R = W + X; `times` is a number or an array."""
         joined = self._extended()
-        first = np.maximum(1.0 - joined.sum(), 0.0) * self.sizes.alpha
+        first = np.maximum(1.0 - joined.sum(), 0.0) * self.cavity.sizes.alpha
         return self._drained(np.concatenate([[first], joined]), times)[()]
 
 
@@ -258,7 +274,7 @@ class _Law(NamedTuple):
     mass: np.ndarray
     beyond: np.ndarray
     queue: np.ndarray
-    phases: np.ndarray
+    found: np.ndarray
     joined: np.ndarray
     ratio: float
     levels: int
@@ -327,33 +343,34 @@ class Cavity:
         far = (gaps < 0) | (gaps > 64)
         return bool(far.mean() * (64 + (places >> 12)) <= 128) if gaps.size else True
 
-    def _sweep(self, lam, rates, old=None, lengths=None, settled=0.0, phases=False):
+    def _sweep(self, lam, rates, old=None, lengths=None, settled=0.0, kind=None):
         """Return the `_Law` of a server; `rates` are made from `old` on the way if it is given.
 
         Queues are at most as long as `rates` tells, or as `lengths`.
         """
-        q, m, layers = float(self.d), self.sizes.phases, self.layers.r + 1
-        splits, width, g, end = _grid(self.sizes, self.layers, q, False)
-        wanted = _grid(self.sizes, self.layers, q, True)[2] if phases else np.empty((0, *g.shape[1:]))
+        q, layers = float(self.d), self.layers.r + 1
+        splits, width, g, end = _grid(self.sizes, self.layers, q, "rates")
+        functions = _functions(self.sizes, kind) if kind else np.empty((self.sizes.phases, 0))
+        wanted = _grid(self.sizes, self.layers, q, kind)[2] if kind else np.empty((0, *g.shape[1:]))
         triangular = bool((np.tril(self.sizes.generator, -1) == 0).all())
-        size = (end, self.sizes.generator, self.sizes.exits, triangular)
+        size = (end, self.sizes.generator, self.sizes.exits, triangular, functions)
         closed, stored = lengths is None, len(rates)
         lengths = stored if closed else lengths
         mass, beyond, queue = np.empty((stored, layers)), np.empty(layers), np.empty(lengths)
-        by_phase, joined = np.empty((2, lengths if phases else 0, m))
+        found, joined = np.empty((2, lengths, functions.shape[1]))
         table, groups = self._rank(stored) if old is not None else (np.empty((0, 0), np.int32), 0)
         sums = (np.empty((groups >> shift) + 1) for shift in (0, 6, 12))
         live = (np.empty((0, 0)) if old is None else old, table, *sums)
         levels, ratio = kernels.sweep(
             rates, live, closed, splits, width, q, g, wanted, size, lam, self.d,
-            settled, mass, beyond, queue, by_phase, joined,
+            settled, mass, beyond, queue, found, joined,
         )  # fmt: skip
         if not closed:
-            queue, by_phase, joined = queue[:levels], by_phase[:levels], joined[:levels]
+            queue, found, joined = queue[:levels], found[:levels], joined[:levels]
         scale = lam / (queue.sum() + queue[-1] * ratio / (1.0 - ratio))
-        for array in (mass, beyond, queue, by_phase, joined):
+        for array in (mass, beyond, queue, found, joined):
             array *= scale
-        return _Law(mass, beyond, queue, by_phase, joined / lam, ratio, levels)
+        return _Law(mass, beyond, queue, found, joined / lam, ratio, levels)
 
     def solve(
         self,
@@ -387,12 +404,18 @@ class Cavity:
             return self._solve_open(lam, start, tolerance, max_iterations)
         law, rates, residuals = self._converge(lam, start, tolerance, max_iterations, accelerate)
         kernels.arrival_rates(law.mass, *self._rank(len(law.mass)), law.beyond * 0.0, lam, self.d, rates)
-        return self._checked(lam, self._sweep(lam, rates, phases=True), rates, residuals)
+        return self._checked(lam, self._sweep(lam, rates, kind="means"), rates, residuals)
+
+    def _by_phase(self, solution):
+        if solution.ratio:
+            law = self._open_sweep(solution.lam, solution.rates, "phases")
+        else:
+            law = self._sweep(solution.lam, solution.rates, kind="phases")
+        return law.found, law.joined
 
     def _checked(self, lam, law, rates, residuals):
         solution = Solution(
-            self.policy, self.d, lam, self.sizes, self.layers, law.mass, law.queue, law.phases, law.joined,
-            rates, law.ratio, len(residuals), residuals,
+            self, lam, law.mass, law.queue, law.joined, rates, law.ratio, len(residuals), residuals
         )  # fmt: skip
         routes = solution.mean_wait, solution.mean_wait_by_arrivals
         if not abs(routes[0] - routes[1]) <= AGREEMENT * routes[0]:
@@ -402,11 +425,11 @@ class Cavity:
             )
         return solution
 
-    def _open_sweep(self, lam, rates, phases=False):
+    def _open_sweep(self, lam, rates, kind=None):
         """Return the law of a server with the rates of the longest queues for all that are longer."""
         lengths = 2 * len(rates) + 1024
         while True:
-            law = self._sweep(lam, rates, None, lengths, SETTLED, phases)
+            law = self._sweep(lam, rates, None, lengths, SETTLED, kind)
             if law.levels < lengths:
                 return law
             if lengths > MOST_LENGTHS:
@@ -426,7 +449,7 @@ class Cavity:
         table, groups = self._rank(1)
         rates = np.empty_like(by_layer)
         kernels.arrival_rates(by_layer, table, groups, np.zeros(layers.r + 1), lam, self.d, rates)
-        law = self._open_sweep(lam, rates, phases=True)
+        law = self._open_sweep(lam, rates, "means")
         found = law.mass.sum(axis=0) + law.beyond
         return self._checked(lam, law, rates, [float(np.abs(found - by_layer).sum())])
 
@@ -445,7 +468,7 @@ class Cavity:
                 beyond, anderson = law.beyond, _Anderson()
                 continue
             if residuals[-1] < tolerance:
-                return self._checked(lam, self._open_sweep(lam, rates, phases=True), rates, residuals)
+                return self._checked(lam, self._open_sweep(lam, rates, "means"), rates, residuals)
             point, image = np.vstack([x, beyond]), np.vstack([law.mass, law.beyond])
             image = np.maximum(anderson(point.ravel(), image.ravel()).reshape(image.shape), 0.0)
             image *= lam / image.sum()

@@ -184,7 +184,7 @@ def sweep(
     mass,
     beyond,
     queue,
-    phases,
+    found,
     joined,
 ):
     """The law of one server, for given arrival rates: the map T, in one pass over the queue lengths.
@@ -204,16 +204,16 @@ def sweep(
     splits, width : steps of a layer, their width w
     q : rate of the representation
     g : (2, n, steps) moments of the tail and of the density of the size
-    wanted : (m, n, steps) moments of each phase, or (0, n, steps) if the phases are not wanted
-    size : phase at the cut (m,), A, mu, and whether A is upper triangular
+    wanted : (J, n, steps) moments of further functions of the phase, J = 0 for none
+    size : phase at the cut (m,), A, mu, whether A is upper triangular, the further functions (m, J)
     lam, d : arrival rate per server, servers sampled
     settled : change of the starts' ratio, over its distance from 1, below which the tail is taken for
         geometric; 0 for never
     mass : (B, K) probabilities of (l, k), overwritten
     beyond : (K,) probabilities of queues longer than B by layer, overwritten
     queue : (L,) probabilities of the lengths up to L >= B, overwritten
-    phases : (L, m) probabilities of (l, j), overwritten if wanted
-    joined : (L, m) rates of arrivals in (l, j), overwritten if wanted
+    found : (L, J) means of the functions over the states of length l, overwritten
+    joined : (L, J) the same, weighted by the rates of arrivals, overwritten
 
     Returns
     -------
@@ -236,7 +236,7 @@ def sweep(
         for i in range(sum_0.size):
             sum_6[i >> 6] += sum_0[i]
             sum_12[i >> 12] += sum_0[i]
-    phase, generator, exits, triangular = size
+    phase, generator, exits, triangular, functions = size
     n, steps, m = g.shape[1], g.shape[2], phase.size
     extra = wanted.shape[0]
     shrink = math.exp(-q * width)
@@ -252,7 +252,7 @@ def sweep(
     beyond[:] = 0.0
     queue[:] = 0.0
     begun = 0.0
-    phases[:] = 0.0
+    found[:] = 0.0
     joined[:] = 0.0
     ratio, steady = 0.0, 0
     for l in range(lengths):  # noqa: E741
@@ -333,16 +333,16 @@ def sweep(
                     coefficient = part[j, s] + power_of_s
                     for e in range(extra):
                         value = coefficient * wanted[e, j, s]
-                        phases[l, e] += value
+                        found[l, e] += value
                         joined[l, e] += over[s] * value
                     power_of_s *= (q - over[s]) * width / (j + 1)
         total = 0.0
         for i in range(m):
             last[i] = last_fed[i] + begun * last[i]
             here_mass[layers - 1] += last[i]
-            if extra:
-                phases[l, i] += last[i]
-                joined[l, i] += end * last[i]
+            for e in range(extra):
+                found[l, e] += last[i] * functions[i, e]
+                joined[l, e] += end * last[i] * functions[i, e]
         for k in range(layers):
             total += here_mass[k]
             if l < stored:

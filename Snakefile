@@ -16,6 +16,7 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/checks.smk"
+include: "workflow/rules/sqd.smk"
 
 
 rule all:
@@ -25,3 +26,4 @@ rule all:
         rules.tables.input,
         rules.claims.input,
         rules.checks.input,
+        rules.sqd.input,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tailsched
-from tailsched._jit import KERNEL_SOURCES, source_files
+from tailsched._jit import DISPATCH_SOURCES, KERNEL_SOURCES, source_files
 
 PACKAGE = Path(tailsched.__file__).parent
 SETTING = "--servers 3 --load 0.5 --sizes pareto:1.5 --seed 5 --json".split()
@@ -77,7 +77,7 @@ def test_the_hash_covers_every_file_with_compiled_code():
     holding = {
         path for path in PACKAGE.rglob("*.py") if {"@njit", "@inlined"} & set(path.read_text().split())
     }
-    assert holding and holding <= set(source_files(KERNEL_SOURCES))
+    assert holding and holding <= set(source_files((*KERNEL_SOURCES, *DISPATCH_SOURCES)))
 
 
 POLICIES = (

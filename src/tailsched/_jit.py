@@ -22,6 +22,19 @@ KERNEL_SOURCES = ("_jit.py", "records.py", "sampling.py", "sizes.py", "mgn/*.py"
 #: estimates. workflow/rules/simulate.smk declares these files as inputs, so that an edit simulates anew.
 SIMULATION_SOURCES = (*KERNEL_SOURCES, "runs.py", "streams.py", "tails/*.py")
 
+#: The same for load balancing: what decides a fixed point, and a simulation of finitely many servers.
+#: Beside KERNEL_SOURCES, so that an edit in one of the two simulates nothing of the other anew.
+DISPATCH_SOURCES = (
+    "_jit.py",
+    "sampling.py",
+    "sizes.py",
+    "streams.py",
+    *(
+        f"dispatch/{name}.py"
+        for name in ("cavity", "kernels", "phase_type", "policies", "servers", "simulation")
+    ),
+)
+
 #: What decides what is made of the shards of a curve.
 ESTIMATOR_SOURCES = (
     "curves.py",
@@ -36,13 +49,13 @@ ESTIMATOR_SOURCES = (
 
 def source_files(patterns, package=PACKAGE):
     """Return the sources that match, such as `SIMULATION_SOURCES`, as a sorted list of paths."""
-    return sorted(path for pattern in patterns for path in package.glob(pattern))
+    return sorted({path for pattern in patterns for path in package.glob(pattern)})
 
 
 def source_hash(package=PACKAGE):
-    """Return a short hash of the kernels' sources and of the compiler's versions."""
+    """Return a short hash of all sources with compiled code and of the compiler's versions."""
     digest = hashlib.sha256(f"numba {numba.__version__} llvmlite {llvmlite.__version__}".encode())
-    for path in source_files(KERNEL_SOURCES, package):
+    for path in source_files((*KERNEL_SOURCES, *DISPATCH_SOURCES), package):
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

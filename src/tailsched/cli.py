@@ -11,6 +11,8 @@ import sys
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
 
+from tailsched.dispatch import cli as dispatch
+
 CONVENTIONS = "Servers have speed 1, lam counts all arrivals, T includes service, rho = lam E[S]/n."
 
 #: Command-line flags of policy options that are plain values; `--no-steal` is steal=no.
@@ -458,6 +460,8 @@ def make_parser():
     command.add_argument("shards", nargs="+", metavar="SHARD.npz")
     command.add_argument("-o", "--output", required=True, metavar="CURVE.csv")
     command.set_defaults(run=merge)
+
+    dispatch.add_commands(commands)
     return parser
 
 

@@ -8,7 +8,7 @@ PAPER = {"low", "heavier", "lighter", "high", "high-ten"}
 
 # Group -> its own simulations.
 GROUPS = {
-    "lower_bounds": [],
+    "lower_bounds": ["reductions"],
     "theorem_4_2": ["small_jobs"],
     "lemmas_4_4_and_4_11": ["small_jobs", "reductions", "pick", "giants"],
     "lemma_5_2": ["small_servers"],

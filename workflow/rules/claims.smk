@@ -1,5 +1,7 @@
 # Claims: their own simulations, one script a group, and the table of them all in results/claims.*.
 
+from tailsched._jit import kernel_files
+
 PROBES = "src/tailsched/probes"
 DECIDING = [f"src/tailsched/{name}.py" for name in ("claims", "evidence", "curves", "files", "sizes")]
 
@@ -39,7 +41,7 @@ rule claims:
 rule probe:
     input:
         modules=[f"{PROBES}/{{probe}}.py", f"{PROBES}/harness.py"],
-        kernels=rules.shard.input.kernels,
+        kernels=[os.path.relpath(path) for path in kernel_files()],
     output:
         f"{SPLIT}/probes/{{probe}}.json",
     log:

@@ -26,4 +26,3 @@ rule all:
         rules.tables.input,
         rules.claims.input,
         rules.checks.input,
-        rules.sqd.input,

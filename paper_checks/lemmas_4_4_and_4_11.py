@@ -53,11 +53,12 @@ def rows(results):
     found = probe["ljf"]
     for key, text in (
         ("idle", "the LJF server is never idle while a job is in the system"),
+        ("ignored", "a job larger than r in the system is ignored by the LJF server for no longer than r"),
         ("dropped", "the LJF server is non-preemptive, it keeps a job until the job leaves"),
     ):
         yield exact(
             f"SPLIT: {text}",
-            "Section 4.1",
+            "Lemma 4.11, p_1(x)" if key == "ignored" else "Section 4.1",
             found[key],
             "= 0 violations",
             found[key] == 0,

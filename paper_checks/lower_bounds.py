@@ -88,6 +88,15 @@ def rows(results):
             [1.0] * len(curves),
             0.5,
         )
+    found = results.probe("reductions")
+    yield exact(
+        "n servers under SPLIT never have less work than one server of speed n",
+        "Section 3.2, lower bound 1",
+        found["total"]["violations"],
+        "= 0 violations",
+        found["total"]["violations"] == 0,
+        found["jobs"],
+    )
     wrong = 0
     for setting in SETTINGS:
         curve = results.curve(f"{setting}/srpt")

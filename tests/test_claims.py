@@ -46,9 +46,9 @@ GROUPS = (
 )  # fmt: skip
 
 
-def group(name):
-    """Return the module of a group of claims."""
-    spec = importlib.util.spec_from_file_location(name, CHECKS / f"{name}.py")
+def group(name, folder=CHECKS):
+    """Return the module of a group of claims, or of a figure."""
+    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -376,6 +376,8 @@ MUTANTS = [
     ("lemmas_4_4_and_4_11", "Jobs of x <= t/8 make less", "small_jobs", _late_small_jobs),
     ("lemmas_4_4_and_4_11", "T_x is at most the first s", "reductions", _within("response", violations=1)),
     ("lemmas_4_4_and_4_11", "W_x of SPLIT", "reductions", _within("work", violations=1)),
+    ("lower_bounds", "never have less work", "reductions", _within("total", violations=1)),
+    ("lemmas_4_4_and_4_11", "is ignored by the LJF server", "reductions", _within("ljf", ignored=1)),
     ("lemmas_4_4_and_4_11", "never idle", "reductions", _within("ljf", idle=1)),
     ("lemmas_4_4_and_4_11", "non-preemptive", "reductions", _within("ljf", dropped=1)),
     ("lemmas_4_4_and_4_11", "The LJF server picks", "pick", _rows("picked", 0.6)),
@@ -421,6 +423,7 @@ MUTANTS = [
     ("section_7_2", "without work stealing", "stealing", _rows("alone", 0.01)),
     ("section_7_2", "tail over SPLIT's falls", "overload", _entries("ratios", [3.0, 2.0, 1.0])),
     ("section_7_2", "inflates response times", "overload", _entries("ratios", [1.0, 1.0, 1.0])),
+    ("section_7_2", "sympathy for large jobs", "overload", _entries("ratios", [1.0, 1.0, 1.0])),
     ("section_7_3", "low: the normalized tail of TAGS-SPLIT", "low/tags-99.99", 3.0),
     ("section_7_3", "low, 99: the normalized tail is its limit", "low/tags-99", 1.5),
     ("section_8_2", "SPLIT: q = 2 (1 - rho)", "packing", _unpacked),
@@ -607,7 +610,8 @@ def test_a_split_that_preempts_its_ljf_server_is_convicted(world):
 def test_a_split_that_neglects_giants_is_convicted(world):
     result = reductions.measure(1, 0.05, policy=Refusing)
     world.probe("reductions", lambda content: content.update(result))
-    assert verdict_of("lemmas_4_4_and_4_11", world.folder, "never idle") == ["fails"]
+    for text in ("never idle", "is ignored by the LJF server"):
+        assert verdict_of("lemmas_4_4_and_4_11", world.folder, text) == ["fails"]
     setting = Setting.parse("split", pick.SERVERS, pick.LOAD, pick.SIZES)
     picked = share([pick.shard(Refusing, setting, 1e5, 20, 1, i)[0] for i in range(16)], 20)
     world.probe("pick", lambda c: [row.update(picked=picked) for row in c["rows"] if row["x"] == 1e5])
@@ -707,6 +711,66 @@ def test_the_decay_rate_of_exponential_limits():
     x = x[x <= 21.54]
     moment = 0.5 * np.sum(np.expm1(theta * x / 2)) / 4_000_000
     assert moment == pytest.approx(theta, rel=0.005)
+
+
+# ------------------------------------------------------------------------------ figures beyond the paper
+
+
+def _cell(n, load, alpha, ratio, better, price=0.01):
+    def number(value, se):
+        return {"estimate": value, "se": se, "shards": 16, "jobs": 1000}
+
+    return {
+        "servers": n, "load": load, "alpha": alpha, "price": number(price, 1e-3),
+        "percentiles": [{"percentile": 99.0, "ratio": number(ratio, 0.01), "better": better}],
+        "last_above": None, "below_from": 12.0 if better == "split" else None, "below_until": None,
+    }  # fmt: skip
+
+
+MAP = {
+    "servers": [2, 3], "loads": [0.1, 0.2], "alphas": [1.5, 2.0], "percentiles": [99.0], "level": 1e-3,
+    "cells": [
+        _cell(2, 0.1, 1.5, 0.8, "split"), _cell(2, 0.2, 2.0, 1.1, "srpt"),
+        _cell(3, 0.1, 2.0, 1.0, "undecided", 0.0),
+    ],
+}  # fmt: skip
+
+
+def test_the_map_shows_an_undecided_cell_as_such():
+    module = group("map", worlds.ROOT / "figures")
+    table = module.rows(MAP, "map")
+    assert [row[-1] for row in table] == ["split", "srpt", "undecided"]
+    assert [row[-1] for row in module.rows(MAP, "price")] == ["srpt", "srpt", "undecided"]
+    fig = module.draw(table, MAP, "map")
+    hatched = [patch.get_hatch() for ax in fig.axes for patch in ax.patches]
+    assert hatched.count(None) == 2 and len(hatched) == 3
+    for _, _, _, _, value, low, high, _ in table:
+        assert low < value < high
+
+
+def test_the_crossings_are_in_mean_sizes():
+    table = group("table_crossing", worlds.ROOT / "figures").rows(MAP)
+    assert table[0] == (2, 0.1, 1.5, None, 4.0, None)
+    assert table[1][3:] == (None, None, None)
+
+
+def test_a_crossing_lies_between_what_is_shown():
+    from tailsched.probes.map import crossing
+
+    t = np.arange(1.0, 7.0)
+    change, error = np.array([1.0, 0.1, -0.1, -1.0, 0.1, -1.0]), np.full(6, 0.2)
+    assert crossing(t, change, error, 2.0) == (1.0, 4.0, 6.0)
+    assert crossing(t, -change, error, 2.0) == (6.0, None, None)
+    assert crossing(t, 0 * change, error, 2.0) == (None, None, None)
+
+
+def test_the_packing_figure_has_every_measured_point(tmp_path):
+    module = group("packing", worlds.ROOT / "figures")
+    probe = json.loads((worlds.PROBES / "packing.json").read_text())
+    table = module.rows(probe)
+    assert len(table) == len(probe["rows"]) and all(row[4] <= row[3] <= row[5] for row in table)
+    fig = module.draw(table)
+    assert len(fig.axes) == 2
 
 
 # ----------------------------------------------------------------------------------------------- the scripts

@@ -1,5 +1,7 @@
 # Claims: their own simulations, one script a group, and the table of them all in results/claims.*.
 
+from tailsched._jit import KERNEL_SOURCES, source_files
+
 PROBES = "src/tailsched/probes"
 DECIDING = [f"src/tailsched/{name}.py" for name in ("claims", "evidence", "curves", "files", "sizes")]
 
@@ -8,7 +10,7 @@ PAPER = {"low", "heavier", "lighter", "high", "high-ten"}
 
 # Group -> its own simulations.
 GROUPS = {
-    "lower_bounds": [],
+    "lower_bounds": ["reductions"],
     "theorem_4_2": ["small_jobs"],
     "lemmas_4_4_and_4_11": ["small_jobs", "reductions", "pick", "giants"],
     "lemma_5_2": ["small_servers"],
@@ -39,7 +41,7 @@ rule claims:
 rule probe:
     input:
         modules=[f"{PROBES}/{{probe}}.py", f"{PROBES}/harness.py"],
-        simulators=SIMULATORS,
+        simulators=[os.path.relpath(path) for path in source_files((*KERNEL_SOURCES, "streams.py"))],
     output:
         f"{SPLIT}/probes/{{probe}}.json",
     log:

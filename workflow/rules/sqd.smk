@@ -2,7 +2,7 @@
 
 import yaml
 
-from tailsched._jit import dispatch_files
+from tailsched._jit import DISPATCH_SOURCES, source_files
 
 SQD = f"{config['results']}/sqd"
 SQD_CONFIG = "config/sqd.yaml"
@@ -35,7 +35,7 @@ SQD_TABLES = {
     "heavy": ("sqd_table_heavy", ["heavy"]),
 }
 SQD_STYLE = [STYLE, "src/tailsched/plotting/dispatch.py"]
-SQD_SOURCES = [os.path.relpath(path) for path in dispatch_files()]
+SQD_SOURCES = [os.path.relpath(path) for path in source_files(DISPATCH_SOURCES)]
 
 
 def sqd_files(folder, names):

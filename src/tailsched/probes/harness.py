@@ -9,7 +9,7 @@ from tailsched.mgn.engine import BLOCK, Engine
 from tailsched.mgn.policy import Pool
 from tailsched.mgn.tally import create_tally
 from tailsched.sampling import fill_arrivals, fill_sizes
-from tailsched.streams import PURPOSES, stream
+from tailsched.streams import stream
 
 #: Size of a job that is never completed: far above any run's length, and small enough for a double to keep
 #: its remaining size to 10^-6.
@@ -40,7 +40,7 @@ def share(hits, tries):
 
 def streams_of(seed, name, shard):
     """Return the generators of arrivals and sizes of one shard."""
-    return tuple(stream(seed, f"probes/{name}", shard, purpose) for purpose in PURPOSES)
+    return tuple(stream(seed, f"probes/{name}", shard, purpose) for purpose in ("arrivals", "sizes"))
 
 
 def draw(streams, lam, sizes, jobs, clock=0.0):

@@ -195,7 +195,7 @@ def sample(setting, name, seed, goal, shards, warm_up, times=(), cores=1):
     goal = goal._replace(until=ladder.until)
     first = min(max(goal.budget // (16 * shards), LEAST_JOBS), FIRST_RUN)
     affordable = goal.budget / (16 * shards * max(ladder.bands, 1)) / (guess[: ladder.bands] + OVERHEAD)
-    windows = np.clip(affordable, 0, 8).astype(int)
+    windows = np.clip(affordable, 0, 16).astype(int)
     windows[-1:] = np.maximum(windows[-1:], 1)
     work = Work(first, tuple(windows.tolist()))
     with progress_bar(goal.budget, str(setting.policy)) as bar, _workers(min(cores, shards), bar) as run:

@@ -1,17 +1,19 @@
 r"""Ladders of sizes: which tagged jobs are run, and what each stands for.
 
 Jobs up to the size `cut` are counted in the natural run. The others are replaced by tagged jobs whose sizes are
-the rungs of a ladder, evenly spaced in log P[S > x] with a random shift U:
+the rungs of a ladder. The ladder is divided into *bands*, in each of which P[S > x] falls by the same factor; a
+band has :math:`R_b` rungs, evenly spaced in log P[S > x], with a random shift U common to all:
 
-.. math:: P[S > x_j] = p_j = p_0 e^{-\delta (j + U)}, \qquad w_j = \delta p_j .
+.. math:: P[S > x_j] = p_b e^{-\delta_b (j + U)}, \qquad w_j = \delta_b P[S > x_j] .
 
 For any function f of the size, :math:`\sum_j w_j f(x_j)` has the mean :math:`E[f(S); x_0 < S \le x_{end}]`: the
 ladder is unbiased whatever the number of its rungs. Sizes beyond the end are above the largest t of interest, and
 so are their response times. If no size can be that large the ladder ends where almost nothing is left, and one
 more rung, drawn from what is left, stands for it.
 
-The rungs fall into *bands*, in each of which P[S > x] falls by the same factor. A window of *reach* b runs the
-rungs of the bands 0 to b.
+Within a window, the rungs see one environment. Few suffice where it decides much of a response time, and more where
+a job is so large that its response time is nearly proportional to its size. A window of *reach* b runs the rungs of
+the bands 0 to b.
 """
 
 import math
@@ -24,8 +26,11 @@ from tailsched.records import edges, unit_of
 #: P[S > x] at the first rung, about: from there on a copy costs less than waiting for a job of that size.
 FIRST = 1e-4
 
-#: P[S > x] falls by about this factor in a band, which has so many rungs.
-BAND, RUNGS = 8.0, 16
+#: P[S > x] falls by about this factor in a band.
+BAND = 8.0
+
+#: Rungs of the first band, their growth from band to band, and the most there are.
+RUNGS, GROWTH, MOST_RUNGS = 3, 1.25, 16
 
 #: Where the ladder ends, relative to its beginning, if at the largest t of interest P[S > t] is less than `NOTHING`.
 LAST, NOTHING = 1e-9, 1e-16
@@ -38,7 +43,7 @@ class Ladder(NamedTuple):
     ----------
     sizes : the job-size distribution
     cut, first : size below the first rung, an edge of the histograms, and P[S > cut]
-    step : delta
+    width : log of the factor by which P[S > x] falls in a band
     bands : number of bands, 0 if no size is above `cut`
     rest : P[S > x] beyond the last rung that is not known to outlast the largest t of interest
     until : the largest t of interest
@@ -47,16 +52,20 @@ class Ladder(NamedTuple):
     sizes: object
     cut: float
     first: float
-    step: float
+    width: float
     bands: int
     rest: float
     until: float
 
     def rungs(self, rng, reach):
         """Draw the rungs of the bands 0 to `reach`; return (band, weight, size), arrays in ascending order of size."""
-        count = RUNGS * (reach + 1)
-        beyond = self.first * np.exp(-self.step * (np.arange(count) + rng.random()))
-        band, weight = np.arange(count) // RUNGS, self.step * beyond
+        shift = rng.random()
+        counts = rungs_of(np.arange(reach + 1))
+        band = np.repeat(np.arange(reach + 1), counts)
+        within = np.concatenate([np.arange(count) for count in counts])
+        step = self.width / counts[band]
+        beyond = self.first * np.exp(-self.width * band - step * (within + shift))
+        weight = step * beyond
         if reach == self.bands - 1 and self.rest > 0.0:
             beyond = np.append(beyond, self.rest * rng.random())
             band, weight = np.append(band, reach), np.append(weight, self.rest)
@@ -65,15 +74,18 @@ class Ladder(NamedTuple):
     @property
     def tops(self):
         """(bands,) array: the largest size of each band."""
-        return self.sizes.tail_quantile(
-            self.first * np.exp(-self.step * RUNGS * np.arange(1, self.bands + 1))
-        )
+        return self.sizes.tail_quantile(self.first * np.exp(-self.width * np.arange(1, self.bands + 1)))
 
     def down_to(self, bands):
         """Return the ladder of the first `bands` bands; it is good for t up to their largest size."""
         if bands == self.bands:
             return self
         return self._replace(bands=bands, rest=0.0, until=float(self.tops[bands - 1]) if bands else self.cut)
+
+
+def rungs_of(band):
+    """Return the number of rungs of a band, or of an array of them."""
+    return np.minimum(RUNGS * GROWTH**band, MOST_RUNGS).astype(int)
 
 
 def build(sizes, until):
@@ -86,5 +98,5 @@ def build(sizes, until):
         return Ladder(sizes, cut, first, 0.0, 0, 0.0, until)
     end = last if last > first * NOTHING else first * LAST
     bands = math.ceil(math.log(first / end) / math.log(BAND))
-    step = math.log(first / end) / (bands * RUNGS)
-    return Ladder(sizes, cut, first, step, bands, end if last < end else 0.0, until)
+    width = math.log(first / end) / bands
+    return Ladder(sizes, cut, first, width, bands, end if last < end else 0.0, until)

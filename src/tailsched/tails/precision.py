@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tailsched.tails.estimates import GRID_POINTS, parts_of
-from tailsched.tails.ladder import RUNGS
+from tailsched.tails.ladder import rungs_of
 
 #: Cost of a tagged job beside its arrivals, in arrivals: copying the system, and the calls.
 OVERHEAD = 3000
@@ -138,7 +138,7 @@ def plan(tails, goal, costs, spent):
     joint = np.maximum(parts.sum(axis=1).var(axis=0, ddof=1) / np.maximum(each.sum(axis=0), 1e-300), 1.0)
     variance = each * joint * have[:, np.newaxis] / len(shards)
     costs = np.maximum.accumulate(np.asarray(costs, float))
-    cost = np.append(1.0, RUNGS * OVERHEAD + np.diff(costs, prepend=0.0))
+    cost = np.append(1.0, OVERHEAD * rungs_of(np.arange(costs.size)) + np.diff(costs, prepend=0.0))
     arrivals = len(shards) * np.append(1.0, np.diff(costs, prepend=0.0))
 
     def wanted(precision):

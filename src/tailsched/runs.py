@@ -188,10 +188,10 @@ def sample(setting, name, seed, goal, shards, warm_up, times=(), cores=1):
     -------
     list of Shard
     """
-    ladder = build(setting.sizes, goal.until)
+    ladder = build(setting.sizes, goal.until, crowded=setting.rate < 1)
     guess = _reach_costs(setting, ladder)
     # The longest reach is one of which a window a shard leaves something of the budget.
-    ladder = ladder.down_to(int((guess * shards <= 0.6 * goal.budget).sum()))
+    ladder = ladder.down_to(int((guess * shards <= 0.7 * goal.budget).sum()))
     goal = goal._replace(until=ladder.until)
     first = min(max(goal.budget // (16 * shards), LEAST_JOBS), FIRST_RUN)
     affordable = goal.budget / (16 * shards * max(ladder.bands, 1)) / (guess[: ladder.bands] + OVERHEAD)
@@ -215,7 +215,11 @@ def sample(setting, name, seed, goal, shards, warm_up, times=(), cores=1):
             near, far = reached(tails, goal)
             bar.set_postfix_str(f"standard error {near:.1%}, beyond t = {goal.horizon:g} {far:.1%}")
             costs = np.where(reach > 0, drawn / np.maximum(reach * shards, 1), guess[: ladder.bands])
-            work = plan(tails, goal, costs, spent) if shards > 1 and number < MOST_RUNS else None
+            work = (
+                plan(tails, goal, costs, ladder.counts(), spent)
+                if shards > 1 and number < MOST_RUNS
+                else None
+            )
             number += 1
         jobs = merged[0].totals.counted
         rate = [

@@ -11,8 +11,8 @@ ladder is unbiased whatever the number of its rungs. Sizes beyond the end are ab
 so are their response times. If no size can be that large the ladder ends where almost nothing is left, and one
 more rung, drawn from what is left, stands for it.
 
-Within a window, the rungs see one environment. Few suffice where it decides much of a response time, and more where
-a job is so large that its response time is nearly proportional to its size. A window of *reach* b runs the rungs of
+Within a window, the rungs see one environment. Few suffice where it decides much of a response time, as it does in a
+*crowded* system for all but the largest jobs. A window of *reach* b runs the rungs of
 the bands 0 to b.
 """
 
@@ -29,8 +29,8 @@ FIRST = 1e-4
 #: P[S > x] falls by about this factor in a band.
 BAND = 8.0
 
-#: Rungs of the first band, their growth from band to band, and the most there are.
-RUNGS, GROWTH, MOST_RUNGS = 3, 1.25, 16
+#: Rungs of a band; in a crowded system those of the first band, and their growth from band to band.
+RUNGS, CROWDED_RUNGS, GROWTH = 16, 3, 1.25
 
 #: Where the ladder ends, relative to its beginning, if at the largest t of interest P[S > t] is less than `NOTHING`.
 LAST, NOTHING = 1e-9, 1e-16
@@ -47,6 +47,7 @@ class Ladder(NamedTuple):
     bands : number of bands, 0 if no size is above `cut`
     rest : P[S > x] beyond the last rung that is not known to outlast the largest t of interest
     until : the largest t of interest
+    crowded : whether a large job's response time is mostly its environment's doing
     """
 
     sizes: object
@@ -56,11 +57,18 @@ class Ladder(NamedTuple):
     bands: int
     rest: float
     until: float
+    crowded: bool = False
+
+    def counts(self):
+        """Return (bands,) array: the number of rungs of each band."""
+        if not self.crowded:
+            return np.full(self.bands, RUNGS)
+        return np.minimum(CROWDED_RUNGS * GROWTH ** np.arange(self.bands), RUNGS).astype(int)
 
     def rungs(self, rng, reach):
         """Draw the rungs of the bands 0 to `reach`; return (band, weight, size), arrays in ascending order of size."""
         shift = rng.random()
-        counts = rungs_of(np.arange(reach + 1))
+        counts = self.counts()[: reach + 1]
         band = np.repeat(np.arange(reach + 1), counts)
         within = np.concatenate([np.arange(count) for count in counts])
         step = self.width / counts[band]
@@ -83,20 +91,15 @@ class Ladder(NamedTuple):
         return self._replace(bands=bands, rest=0.0, until=float(self.tops[bands - 1]) if bands else self.cut)
 
 
-def rungs_of(band):
-    """Return the number of rungs of a band, or of an array of them."""
-    return np.minimum(RUNGS * GROWTH**band, MOST_RUNGS).astype(int)
-
-
-def build(sizes, until):
+def build(sizes, until, crowded=False):
     """Return the ladder for response times up to `until`."""
     grid = edges(unit_of(sizes.mean))
     start = min(float(sizes.tail_quantile(FIRST)), until)
     cut = float(grid[np.searchsorted(grid, start)])
     first, last = float(sizes.tail(cut)), float(sizes.tail(until))
     if first <= last:
-        return Ladder(sizes, cut, first, 0.0, 0, 0.0, until)
+        return Ladder(sizes, cut, first, 0.0, 0, 0.0, until, crowded)
     end = last if last > first * NOTHING else first * LAST
     bands = math.ceil(math.log(first / end) / math.log(BAND))
     width = math.log(first / end) / bands
-    return Ladder(sizes, cut, first, width, bands, end if last < end else 0.0, until)
+    return Ladder(sizes, cut, first, width, bands, end if last < end else 0.0, until, crowded)

@@ -12,7 +12,7 @@ The V are estimated from the shards that are there, and the work is allocated at
 missed and lowered where it is passed, until both hold.
 
 A curve that cannot come near its goal within the budget is given the lesser precision that is asked for beyond the
-horizon, and what that leaves of the budget is not spent.
+horizon, and what that leaves of the budget is not spent. One that cannot come near that either gets half the budget.
 
 The amount of work of a later run depends on the spread seen before, which leaves each run's estimates unbiased and
 their average biased in second order only, like that of any sequential sampling.
@@ -24,7 +24,6 @@ from typing import NamedTuple
 import numpy as np
 
 from tailsched.tails.estimates import GRID_POINTS, parts_of
-from tailsched.tails.ladder import rungs_of
 
 #: Cost of a tagged job beside its arrivals, in arrivals: copying the system, and the calls.
 OVERHEAD = 3000
@@ -112,7 +111,7 @@ def allocate(variance, cost, target):
     return work * ratio.max()
 
 
-def plan(tails, goal, costs, spent):
+def plan(tails, goal, costs, rungs, spent):
     """Return the `Work` to add to each shard, or None if the goal is reached, or out of reach, or the budget spent.
 
     Parameters
@@ -120,6 +119,7 @@ def plan(tails, goal, costs, spent):
     tails : `tailsched.tails.estimates.Tails` of what is there
     goal : `Goal`
     costs : (bands,) arrivals of a window of each reach, on average
+    rungs : (bands,) rungs of each band
     spent : arrivals so far
     """
     near, far = reached(tails, goal)
@@ -138,7 +138,7 @@ def plan(tails, goal, costs, spent):
     joint = np.maximum(parts.sum(axis=1).var(axis=0, ddof=1) / np.maximum(each.sum(axis=0), 1e-300), 1.0)
     variance = each * joint * have[:, np.newaxis] / len(shards)
     costs = np.maximum.accumulate(np.asarray(costs, float))
-    cost = np.append(1.0, OVERHEAD * rungs_of(np.arange(costs.size)) + np.diff(costs, prepend=0.0))
+    cost = np.append(1.0, OVERHEAD * np.asarray(rungs) + np.diff(costs, prepend=0.0))
     arrivals = len(shards) * np.append(1.0, np.diff(costs, prepend=0.0))
 
     def wanted(precision):
@@ -148,17 +148,24 @@ def plan(tails, goal, costs, spent):
         work[1:] = np.maximum.accumulate(work[:0:-1])[::-1]
         return work
 
-    work = wanted(goal.at(t))
-    if spent + arrivals @ (work - have) > OUT_OF_REACH * goal.budget:
+    def price(work):
+        return spent + float(arrivals @ (work - have))
+
+    work, most = wanted(goal.at(t)), goal.budget
+    if price(work) > OUT_OF_REACH * goal.budget:
         if near <= goal.far and far <= goal.far:
             return None
         work = wanted(np.maximum(goal.at(t), goal.far))
+        if price(work) > OUT_OF_REACH * goal.budget:
+            most = goal.budget / 2
+            if spent >= most:
+                return None
     # No part grows by more than `GROWTH` at once: the variances are estimates.
-    extra = np.minimum(work, GROWTH * have) - have
-    if arrivals @ extra <= 0.0:
+    work = np.minimum(work, GROWTH * have)
+    if price(work) <= spent:
         # The goal is missed between the times looked at, or where nothing was seen yet: a third more of all.
-        extra = np.ceil(have / 3)
-    extra *= min(1.0, (goal.budget - spent) / float(arrivals @ extra))
+        work = have + np.ceil(have / 3)
+    extra = (work - have) * min(1.0, (most - spent) / (price(work) - spent))
     beyond = np.append(extra[2:], 0.0)
     windows = tuple(int(x) for x in np.round(np.maximum(extra[1:] - beyond, 0.0)))
     return Work(max(math.ceil(extra[0]), LEAST_JOBS, SPACING * sum(windows)), windows)

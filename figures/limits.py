@@ -30,7 +30,7 @@ def limit_row(summary, columns):
     if "rate" not in summary:
         return None
     rate, limit = summary["rate"], summary["limit_estimate"]
-    theory = summary["limit"] if summary["limit_source"] == "theory" else None
+    theory = float(summary["limit"]) if summary["limit_source"] == "theory" else None
     at = int(np.argmin(np.abs(np.log(columns["t"] / TIME))))
     near = abs(np.log(columns["t"][at] / TIME)) < 0.05
     tail = [
@@ -47,7 +47,8 @@ def precision_row(summary):
     """Return the row of `PRECISION` of a curve."""
     goal = summary["precision"] or {}
     reached = [
-        goal.get(key) for key in ("precision", "horizon", "reached", "far", "until", "reached_far", "met")
+        goal.get(key)
+        for key in ("precision", "horizon", "reached", "far", "reached_until", "reached_far", "met")
     ]
     amounts = [summary[key] for key in ("arrivals", "counted_jobs", "tagged_jobs")]
     return summary["curve"], summary["label"], *reached, *amounts
@@ -91,6 +92,7 @@ def main(arguments=None):
     )
     write_csv(f"{options.precision}.csv", PRECISION, [(row[0], plain(row[1]), *row[2:]) for row in precision])
     met = sum(bool(row[8]) for row in precision)
+    asked = sum(row[2] is not None for row in precision)
     head = ["Curve", "Policy", "Goal", "Reached", "Goal beyond", "Reached", "Up to $t$", "Met", "Arrivals"]
     body = [
         (
@@ -102,7 +104,7 @@ def main(arguments=None):
     write_text(
         f"{options.precision}.md",
         f"# Precision\n\nStandard error of the normalized tail, relative, the largest at any t of the grid; {met} of "
-        f"{len(precision)} curves are as precise as was asked for.\n\n" + markdown_table(head, body),
+        f"{asked} curves are as precise as was asked for.\n\n" + markdown_table(head, body),
     )
 
 

@@ -294,14 +294,14 @@ def test_a_goal_is_reached_and_not_passed_by_far():
     assert summary["precision"]["met"] and summary["method"] == "tagged"
 
 
-@pytest.mark.parametrize("budget", [500_000, 2_000_000])
+@pytest.mark.parametrize("budget", [1_000_000, 4_000_000])
 def test_a_budget_is_kept(budget):
     """Whatever is asked for, the arrivals stay within the budget, but for the last windows and the endless job."""
     _, shards = sampled(budget=budget, precision=1e-6, until=1e4)
-    assert sum(shard.arrivals for shard in shards) <= 1.3 * budget
+    assert sum(shard.arrivals for shard in shards) <= 1.5 * budget
     _, shards = sampled("split", budget=budget, precision=1e-6, until=1e4)
     endless = sum(min(shard.totals.counted, runs.ENDLESS_RUN) + 2000 for shard in shards)
-    assert sum(shard.arrivals for shard in shards) - endless <= 1.3 * budget
+    assert sum(shard.arrivals for shard in shards) - endless <= 1.5 * budget
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

@@ -164,19 +164,15 @@ MANY = 10_000_000
 
 def _method(arguments, setting, arrivals, shards):
     """Return the method, ``tagged`` or ``natural``."""
-    from tailsched.tails import ladder
+    from tailsched import runs
 
     if arguments.method not in ("auto", "tagged", "natural"):
         raise ValueError(f"method = {arguments.method!r}: must be auto, tagged or natural")
-    why = None
-    if setting.policy.name == "fcfs":
-        why = "the tail of fcfs is made by other jobs than those that wait long, take natural"
-    elif shards < 2:
+    why = runs.why_not_tagged(setting, max(_until(arguments, setting)), arrivals)
+    if shards < 2:
         why = "needs at least 2 shards, for the intervals"
-    elif not ladder.build(setting.sizes, max(_until(arguments, setting))).bands:
-        why = "these sizes have no tail to follow up to the largest of the times, take natural"
     if arguments.method == "tagged" and why:
-        raise ValueError(f"method = 'tagged': {why}")
+        raise ValueError(f"method = 'tagged': {why}, take natural")
     if arguments.method == "auto":
         return "natural" if why or arrivals < MANY else "tagged"
     return arguments.method
@@ -206,8 +202,8 @@ def simulate(arguments):
             warm_up = runs.default_warm_up(arrivals // (4 * shards), setting.servers, setting.load)
         runs.divide(arrivals, shards, warm_up)
         # Without a precision the budget is spent whatever is reached.
-        wanted = precision or 1e-6
-        goal = Goal(wanted, max(times), wanted, max(times), arrivals)
+        wanted, settle = precision or 1e-6, precision is not None
+        goal = Goal(wanted, max(times), wanted, max(times), arrivals, settle)
         names = "simulate", f"simulate/{setting.resolved}"
         results = runs.sample(setting, names, seed, goal, shards, warm_up, times, cores)
     else:
@@ -328,7 +324,9 @@ def shard(arguments):
     works = [runs.Natural(index, arrivals, warm_up) for index in _indexes(arguments.shards)]
     seed = _whole("seed", arguments.seed, 0, math.inf)
     times = [] if arguments.times is None else _times(arguments.times)
-    shards.save(arguments.output, runs.run_shards(setting, arguments.streams, seed, works, times))
+    shards.save(
+        arguments.output, runs.run_shards(setting, arguments.streams, seed, works, times, 1, arguments.curve)
+    )
 
 
 def sample(arguments):
@@ -348,6 +346,8 @@ def sample(arguments):
     seed = _whole("seed", arguments.seed, 0, math.inf)
     times = [] if arguments.times is None else _times(arguments.times)
     names = arguments.streams, arguments.curve
+    if amount["shards"] < 2:
+        raise ValueError("shards = 1: must be at least 2, for the intervals")
     shards.save(arguments.output, runs.sample(setting, names, seed, goal, amount["shards"], warm_up, times))
 
 

@@ -85,8 +85,9 @@ def compare(settings, name, seed, plan, levels, precision=None, cores=1):
     name, seed : of the random streams, the same for both
     plan : list of `tailsched.runs.Natural`, the shards
     levels : percentiles in percent
-    precision : if given, shards are added by halves of `plan`'s, each an eighth as long, until the standard error
-        of each difference is at most `precision` times the first percentile, or `plan`'s arrivals are spent
+    precision : if given, shards an eighth as long as `plan`'s are added, as many at a time as it has, until the
+        standard error of each difference is at most `precision` times the first percentile, or `plan`'s arrivals are
+        spent; the warm-up of such a shard is at most half of it
     cores : processes
 
     Returns
@@ -96,6 +97,8 @@ def compare(settings, name, seed, plan, levels, precision=None, cores=1):
     """
     if precision is not None:
         count, short = len(plan), plan[0].arrivals // 8
+        if short < 2:
+            raise ValueError(f"arrivals: {plan[0].arrivals} a shard are too few to be added by eighths")
         warm_up = min(plan[0].warm_up, short // 2)
         plan = [plan[0]._replace(index=i, arrivals=short, warm_up=warm_up) for i in range(8 * count)]
         ends = [count * step for step in range(1, 9)]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import jsonschema
 import yaml
 
-from tailsched.runs import Natural, divide
+from tailsched.runs import Natural, divide, why_not_tagged
 from tailsched.settings import Policy, Setting
 
 
@@ -89,6 +89,12 @@ def check(config: dict, schema: Path) -> dict[str, Curve]:
                 setting = Setting.parse(policy, *system)
                 if setting.warning:
                     raise ValueError(f"{setting.warning}, and is in no figure")
+                amount = int(values.get("arrivals", config["arrivals"]))
+                why = (
+                    why_not_tagged(setting, config["until"], amount) if config["method"] == "tagged" else None
+                )
+                if why:
+                    raise ValueError(f"method = 'tagged': {why}, take natural")
             name = f"{key}/{curve}"
             curves[name] = Curve(name, str(policy), setting.resolved, setting)
     for key, pairs in config["comparisons"].items():

@@ -157,14 +157,19 @@ def _limit(setting, shards):
 
 
 def _precision(tails):
-    """Return what was demanded of the curve and what was reached, for the summary; None of a natural run."""
+    """Return what was demanded of the curve and what was reached, for the summary; None if nothing was."""
     goal = tails.shards[0].origin.get("goal")
-    if goal is None:
+    if goal is None or not goal["settle"]:
         return None
-    near, far = reached(tails, Goal(**goal))
-    met = near <= goal["precision"] and far <= goal["far"]
-    beyond = goal["until"] > goal["horizon"]
-    return {**goal, "reached": near, "reached_far": far if beyond else None, "met": bool(met)}
+    until = min(goal["until"], tails.shards[0].until)
+    near, far = reached(tails, Goal(**{**goal, "until": until}))
+    whole = until >= goal["until"] * (1 - 1e-9)
+    met = whole and near <= goal["precision"] and far <= goal["far"]
+    beyond = until > goal["horizon"]
+    wanted = {key: goal[key] for key in ("precision", "horizon", "far", "until", "budget")}
+    return {
+        **wanted, "reached": near, "reached_far": far if beyond else None, "reached_until": until, "met": bool(met),
+    }  # fmt: skip
 
 
 def _rows(setting, tail, jobs):
@@ -198,6 +203,15 @@ def summarize(setting: Setting, shards, percentiles=PERCENTILES):
     edges = tails.at_edges()
     on_grid = np.frexp(edges.t / shards[0].unit)[0] * (2 * GRID_POINTS) % 1 == 0
     times = [dict(zip(COLUMNS, row, strict=True)) for row in _rows(setting, tails.at_times(), jobs)]
+    times += [
+        {
+            "t": float(t),
+            **dict.fromkeys(COLUMNS[1:]),
+            "note": f"beyond t = {shards[0].until:.4g}, as far as the arrivals go",
+        }
+        for t in shards[0].times
+        if t > shards[0].until
+    ]
     summary = {
         "policy": str(setting.policy),
         "label": setting.label,

@@ -22,6 +22,9 @@ MOST_RUNS = 8
 #: Jobs of a shard's first natural run, at most.
 FIRST_RUN = 2_000_000
 
+#: Jobs above a threshold that a budget must be expected to have.
+SEEN = 100
+
 #: Arrivals of a window relative to those of its largest size alone, a guess until it is known.
 COPIES = 2.0
 
@@ -76,8 +79,8 @@ def progress_bar(arrivals, label):
     )  # fmt: skip
 
 
-def run_one(setting, name, seed, work, times=(), progress=None):
-    """Simulate one shard of the curve `name`; return a `tailsched.tails.shards.Shard`."""
+def run_one(setting, name, seed, work, times=(), curve=None, progress=None):
+    """Simulate one natural shard with the streams `name`, of the curve `curve` (default: `name`); return a `Shard`."""
     from tailsched import mgn
 
     simulator, parameters = setting.simulator()
@@ -86,7 +89,7 @@ def run_one(setting, name, seed, work, times=(), progress=None):
         simulator, setting.servers, setting.lam, setting.sizes, work.arrivals - work.warm_up, work.warm_up,
         streams, times, progress=progress, **parameters,
     )  # fmt: skip
-    origin = {"curve": name, "seed": seed, **setting.identity, "warm_up": work.warm_up}
+    origin = {"curve": curve or name, "seed": seed, **setting.identity, "warm_up": work.warm_up}
     return shard_of(run, origin, work.index)
 
 
@@ -161,17 +164,41 @@ def run_endless(setting, name, seed, index, arrivals, warm_up, progress=None):
     return endless_rate(*system, rng, arrivals, warm_up, progress, **parameters)
 
 
+def why_not_tagged(setting, until, arrivals):
+    """Return in a few words why tagged jobs say nothing of a setting, or None.
+
+    The tail must be that of large jobs: of sizes with a regularly varying tail, under a policy that makes no others
+    wait as long. FCFS small-job servers do so with jobs up to their threshold, which must be seen in the natural run.
+    """
+    sizes = setting.sizes
+    if sizes.tail_index == np.inf:
+        return "the sizes have no regularly varying tail"
+    if setting.policy.name == "fcfs" or setting.tail_index < sizes.tail_index:
+        return (
+            f"under {setting.policy.name} at this load the tail is made by jobs that wait behind large ones"
+        )
+    if setting.threshold is not None and arrivals * float(sizes.tail(setting.threshold)) < SEEN:
+        return f"jobs above the threshold {setting.threshold:g} are too rare"
+    if not build(sizes, until).bands:
+        return f"t = {until:g} is too short: no job above the 99.99 percentile of the sizes is needed"
+    return None
+
+
 def _reach_costs(setting, ladder):
     """Return a guess of the arrivals in a window of each reach."""
     simulator, parameters = setting.simulator()
     policy, _ = simulator.create(setting.servers, 16, **parameters)
     notice = policy.regard(0.0).notice if hasattr(policy, "regard") else 0.0
     lam = setting.lam * float(setting.sizes.tail(notice)) if notice > 0 else setting.lam
-    return COPIES * lam * np.minimum(ladder.tops / setting.rate, ladder.until)
+    times = np.minimum(ladder.tops / setting.rate, ladder.until)
+    return COPIES * (lam * times + setting.lam * np.minimum(times, notice))
 
 
 def sample(setting, name, seed, goal, shards, warm_up, times=(), cores=1):
-    """Simulate a curve until it is as precise as `goal` demands, or its budget is spent.
+    """Simulate a curve until it is as precise as `goal` demands, or as its budget allows.
+
+    Where the budget does not reach `goal.until`, t ends earlier, at the shards' `until`. A precision that is out of
+    reach is not chased, see `tailsched.tails.precision`.
 
     Parameters
     ----------
@@ -179,7 +206,7 @@ def sample(setting, name, seed, goal, shards, warm_up, times=(), cores=1):
     name : (natural, tagged), see `run_tagged`
     seed : root seed
     goal : `tailsched.tails.precision.Goal`
-    shards : number of independent shards
+    shards : number of independent shards, at least 2
     warm_up : arrivals dropped at the start of each run of a shard
     times : extra times at which T > t is counted exactly
     cores : processes; the result does not depend on it
@@ -187,11 +214,20 @@ def sample(setting, name, seed, goal, shards, warm_up, times=(), cores=1):
     Returns
     -------
     list of Shard
+
+    Raises
+    ------
+    ValueError
+        If tagged jobs say nothing of the setting, see `why_not_tagged`.
     """
+    why = why_not_tagged(setting, goal.until, goal.budget)
+    if why:
+        raise ValueError(f"method = 'tagged': {why}, take natural")
     ladder = build(setting.sizes, goal.until, crowded=setting.rate < 1)
     guess = _reach_costs(setting, ladder)
     # The longest reach is one of which a window a shard leaves something of the budget.
     ladder = ladder.down_to(int((guess * shards <= 0.7 * goal.budget).sum()))
+    origin = {"goal": goal._asdict()}
     goal = goal._replace(until=ladder.until)
     first = min(max(goal.budget // (16 * shards), LEAST_JOBS), FIRST_RUN)
     affordable = goal.budget / (16 * shards * max(ladder.bands, 1)) / (guess[: ladder.bands] + OVERHEAD)
@@ -199,40 +235,35 @@ def sample(setting, name, seed, goal, shards, warm_up, times=(), cores=1):
     windows[-1:] = np.maximum(windows[-1:], 1)
     work = Work(first, tuple(windows.tolist()))
     with progress_bar(goal.budget, str(setting.policy)) as bar, _workers(min(cores, shards), bar) as run:
-        merged, drawn, number = None, np.zeros(ladder.bands), 0
-        while work is not None:
+        merged, drawn = [], np.zeros(ladder.bands)
+        for number in range(MOST_RUNS):
             tasks = [
                 (run_tagged, setting, name, seed, (index, number), work, warm_up, ladder, times)
                 for index in range(shards)
             ]
-            parts = run(tasks)
-            drawn += sum(part[1] for part in parts)
-            added = [part[0] for part in parts]
-            merged = added if merged is None else [a.plus(b) for a, b in zip(merged, added, strict=True)]
-            spent = sum(shard.arrivals for shard in merged)
+            added, copies = zip(*run(tasks), strict=True)
+            drawn += sum(copies)
+            merged = [a.plus(b) for a, b in zip(merged, added, strict=True)] if merged else list(added)
             reach = merged[0].tagged.windows - np.append(merged[0].tagged.windows[1:], 0)
+            costs = np.where(reach > 0, drawn / np.maximum(reach * shards, 1), guess[: ladder.bands])
             tails = Tails.of(merged, setting.sizes)
             near, far = reached(tails, goal)
             bar.set_postfix_str(f"standard error {near:.1%}, beyond t = {goal.horizon:g} {far:.1%}")
-            costs = np.where(reach > 0, drawn / np.maximum(reach * shards, 1), guess[: ladder.bands])
-            work = (
-                plan(tails, goal, costs, ladder.counts(), spent)
-                if shards > 1 and number < MOST_RUNS
-                else None
-            )
-            number += 1
-        jobs = merged[0].totals.counted
-        rate = [
-            (run_endless, setting, name[1], seed, index, warm_up + min(jobs, ENDLESS_RUN), warm_up)
-            for index in range(shards)
-        ]
-        merged = [shard._replace(origin={**shard.origin, "goal": goal._asdict()}) for shard in merged]
-        if setting.policy.name in WITH_RATE:
-            rates = run(rate)
-            extra = warm_up + min(jobs, ENDLESS_RUN)
+            # Another run pays its warm-up.
+            spent = sum(shard.arrivals for shard in merged) + shards * warm_up
+            work = plan(tails, goal, costs, ladder.counts(), spent)
+            if work is None:
+                break
+        merged = [shard._replace(origin={**shard.origin, **origin}) for shard in merged]
+        if setting.policy.name in WITH_RATE and setting.limit != np.inf:
+            jobs = min(merged[0].totals.counted, ENDLESS_RUN, max(goal.budget // (10 * shards), 1))
+            tasks = [
+                (run_endless, setting, name[1], seed, index, warm_up + jobs, warm_up)
+                for index in range(shards)
+            ]
             merged = [
-                shard._replace(rate=value, arrivals=shard.arrivals + extra)
-                for shard, value in zip(merged, rates, strict=True)
+                shard._replace(rate=rate, arrivals=shard.arrivals + warm_up + jobs)
+                for shard, rate in zip(merged, run(tasks), strict=True)
             ]
     return merged
 
@@ -282,14 +313,24 @@ def _workers(cores, bar):
 
 
 def run_endless_shards(setting, name, seed, works, cores=1):
-    """Return the rate of an endless job in each shard."""
+    """Return the rate of an endless job in each shard.
+
+    Raises
+    ------
+    ValueError
+        If one endless job makes the others wait for ever, or is not large for the policy.
+    """
+    if setting.limit == np.inf:
+        raise ValueError(
+            f"policy = {str(setting.policy)!r}: at this load an endless job makes others wait for ever"
+        )
     total = sum(work.arrivals for work in works)
     with progress_bar(total, str(setting.policy)) as bar, _workers(min(cores, len(works)), bar) as run:
         return run([(run_endless, setting, name, seed, *work) for work in works])
 
 
-def run_shards(setting, name, seed, works, times=(), cores=1):
+def run_shards(setting, name, seed, works, times=(), cores=1, curve=None):
     """Simulate natural shards on `cores` processes; return them in order. The result does not depend on `cores`."""
     total = sum(work.arrivals for work in works)
     with progress_bar(total, str(setting.policy)) as bar, _workers(min(cores, len(works)), bar) as run:
-        return run([(run_one, setting, name, seed, work, times) for work in works])
+        return run([(run_one, setting, name, seed, work, times, curve) for work in works])

@@ -55,7 +55,8 @@ rule merge:
 rule comparison:
     input:
         simulators=SIMULATORS,
-        estimators=ESTIMATORS,
+        estimators=[*ESTIMATORS, "src/tailsched/comparison.py"],
+        sizes=lambda wildcards: getattr(curve_of(wildcards).setting.sizes, "path", []),
     output:
         f"{SPLIT}/comparisons/{{setting}}/{{curve}}-and-{{second}}.json",
     log:

@@ -307,7 +307,7 @@ def simulate(
             engine.begin = engine.clock
         while visits and visits[0] <= number:
             visit(engine, visits.popleft())
-        bounds = [bound for bound in (*list(visits)[:1], warm_up, total) if bound > number]
+        bounds = [bound for bound in (visits[0] if visits else -1, warm_up, total) if bound > number]
         length = min(most, min(bounds) - number) if bounds else (most + 15) >> 4
         engine.rebase()
         start = engine.clock

@@ -169,6 +169,8 @@ def window(engine, number, rng, lam, sizes, ladder, until):
     least, remaining, notice = regard(start.largest())
     everyone = World(rng, lam, sizes)
     noticed = World(rng, lam, sizes, notice) if notice > 0 else everyone
+    if noticed.rate == 0.0:  # no job is that large
+        noticed, least = everyone, np.inf
     worth = WORTH_SHARING / noticed.rate
     gap = rng.standard_exponential() / lam
     responses = np.full(ladder.size, np.inf)
@@ -178,9 +180,9 @@ def window(engine, number, rng, lam, sizes, ladder, until):
         twin.insert(gap, ladder[i])
         responses[i] = twin.follow(noticed if ladder[i] > least else everyone, ladder[i], until)
     if alone < ladder.size:
-        start.insert(gap, ENDLESS * unit_of(sizes.mean))
+        start.insert(gap, max(ENDLESS * unit_of(sizes.mean), 4.0 * ladder[-1]))
         _descend(start, regard, noticed, ladder, responses, alone, until)
-    return responses, everyone.drawn + (noticed.drawn if notice > 0 else 0)
+    return responses, everyone.drawn + (noticed.drawn if noticed is not everyone else 0)
 
 
 def _descend(path, regard, world, ladder, responses, first, until):
@@ -241,7 +243,9 @@ def endless_rate(policy, n, lam, sizes, rng, arrivals, warm_up, progress=None, *
     parameters : the policy's own
     """
     engine = Engine(policy, n, sizes.mean, create_tally(unit=unit_of(sizes.mean)), **parameters)
-    endless = ENDLESS * unit_of(sizes.mean)
+    endless = max(ENDLESS * unit_of(sizes.mean), 64 * LEAST_STEP / lam)
+    if hasattr(engine.policy, "regard") and not engine.policy.regard(0.0).size < endless:
+        raise ValueError("an endless job is not a large one: the threshold is above all sizes")
     path = _Copy(engine, 0, 0.0)
     world = World(rng, lam, sizes)
     path.insert(0.0, endless)

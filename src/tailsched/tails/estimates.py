@@ -162,8 +162,8 @@ def _tagged(tagged, t):
         passed = np.searchsorted(values[order], t, side="right")
         return sums[-1] - sums[passed], order.size - passed
 
-    (longer, number), (larger, _) = above(by_response, tagged.response), above(by_size, tagged.size)
-    return np.maximum(longer - larger, 0.0), number
+    (longer, number), (larger, outgrown) = above(by_response, tagged.response), above(by_size, tagged.size)
+    return np.where(number > outgrown, np.maximum(longer - larger, 0.0), 0.0), number
 
 
 class Tails(NamedTuple):
@@ -171,8 +171,8 @@ class Tails(NamedTuple):
 
     Attributes
     ----------
-    t : (m,) edges of the histogram, from the last one that all jobs pass to the first that none does, or that is
-        not below `Shard.until`
+    t : (m,) edges of the histogram, from the last one that all jobs pass to the first that none does, or with
+        tagged jobs to the last that is not above `Shard.until`
     parts : one `Part`, of the natural runs, or two, of these and of the tagged jobs
     samples : (m,) jobs with T > t, tagged ones too
     shards : the shards
@@ -191,7 +191,7 @@ class Tails(NamedTuple):
         grid = edges(shards[0].unit)
         last = used[-1] + 1
         if shards[0].tagged:
-            last = int(np.searchsorted(grid, shards[0].until * (1 - 1e-12)))
+            last = int(np.searchsorted(grid, shards[0].until * (1 + 1e-12), side="right")) - 1
         window = slice(used[0], max(last, used[0]) + 1)
         t = grid[window]
         rows = []
@@ -215,9 +215,14 @@ class Tails(NamedTuple):
         below, above = np.zeros((2, t.size))
         for i, part in enumerate(parts):
             middle, low, high = excess_interval(part.values, part.weight, part.floor, counts=i == 0)
-            below, above = below + (middle - low) ** 2, above + (high - middle) ** 2
+            below = below + np.maximum(middle - low, 0.0) ** 2
+            above = above + (high - middle) ** 2
         if len(self.shards) > 1:
             se = excess.std(axis=0, ddof=1) / math.sqrt(len(self.shards))
+            # The parts of a shard see the same run, and may go together.
+            apart = np.sqrt(sum(part.values.var(axis=0, ddof=1) for part in parts) / len(self.shards))
+            joint = np.maximum(np.divide(se, apart, out=np.ones_like(se), where=apart > 0), 1.0) ** 2
+            below, above = below * joint, above * joint
             # Of an excess that was never seen only the interval is known; where all sizes are above t it is 0.
             se = np.where((mean > 0) | (known == 1.0), se, np.nan)
         else:
@@ -237,7 +242,9 @@ class Tails(NamedTuple):
             beyond = _greater(shard.sizes)[_at(edges(shard.unit), shard.cut)]
             counts = shard.exceed - shard.large_exceed, shard.outgrow - beyond, shard.large_exceed
             rows.append((shard, *(count[: times.size] for count in counts)))
-        parts, samples = _parts(rows, times)
+        seen = np.any(self.parts[0].values, axis=0)
+        longest = self.t[np.flatnonzero(seen)[-1]] if seen.any() else 0.0
+        parts, samples = _parts(rows, times, longest)
         at = np.clip(np.searchsorted(self.t, times), 0, self.t.size - 1)
         parts = [part._replace(floor=own.floor[at]) for part, own in zip(parts, self.parts, strict=True)]
         return self._tail(times, parts, samples)
@@ -267,11 +274,12 @@ def _at(grid, cut):
     return min(int(np.searchsorted(grid, cut)), grid.size - 1)
 
 
-def _parts(rows, t):
+def _parts(rows, t, longest=None):
     """Return (parts, samples) at times `t` (see `Tails`).
 
     A row is a shard, its jobs of at most `cut` with T > t, its jobs of at most `cut` with S > t (less where t is
-    above `cut`), and its larger jobs with T > t.
+    above `cut`), and its larger jobs with T > t. `longest` is the largest t with an excess in the natural part, if it
+    is not among the times.
     """
     natural, tagged, rungs, samples = [], [], [], np.zeros(t.size, np.int64)
     for shard, small, outgrow, large in rows:
@@ -285,7 +293,8 @@ def _parts(rows, t):
     weight = np.full(t.size, np.mean([1.0 / shard.totals.counted for shard, *_ in rows]))
     if not tagged:
         return [Part(np.stack(natural), weight)], samples
-    longest = t[np.flatnonzero(np.any(natural, axis=0))[-1]] if np.any(natural) else 0.0
+    if longest is None:
+        longest = t[np.flatnonzero(np.any(natural, axis=0))[-1]] if np.any(natural) else 0.0
     weight[t > SILENCE * longest] = 0.0
     return [Part(np.stack(natural), weight), Part(np.stack(tagged), np.mean(rungs, axis=0))], samples
 

@@ -50,7 +50,9 @@ class Goal(NamedTuple):
     horizon : see `precision`
     far : the same beyond, up to `until`
     until : largest t
-    budget : arrivals after which no more work is added, reached or not
+    budget : arrivals after which no more work is added, reached or not; runs with an endless job, up to a tenth
+        of it, come on top
+    settle : whether a precision that is out of reach is given up for a lesser one
     """
 
     precision: float
@@ -58,6 +60,7 @@ class Goal(NamedTuple):
     far: float
     until: float
     budget: int
+    settle: bool = True
 
     def at(self, t):
         """Return the standard error that must be reached at times t, relative to P[T > t]."""
@@ -103,10 +106,11 @@ def allocate(variance, cost, target):
     -------
     (parts,) array, not rounded
     """
-    multiplier = 1.0 / target**2
+    relative = variance / target
+    multiplier = np.ones(target.size)
     for step in range(400):
-        work = np.sqrt(variance @ multiplier / cost) + 1e-9
-        ratio = (variance / work[:, np.newaxis]).sum(axis=0) / target
+        work = np.sqrt(relative @ multiplier / cost) + 1e-9
+        ratio = (relative / work[:, np.newaxis]).sum(axis=0)
         multiplier *= np.maximum(ratio, 1e-9) ** (1.0 if step < 200 else 0.5)
     return work * ratio.max()
 
@@ -152,7 +156,7 @@ def plan(tails, goal, costs, rungs, spent):
         return spent + float(arrivals @ (work - have))
 
     work, most = wanted(goal.at(t)), goal.budget
-    if price(work) > OUT_OF_REACH * goal.budget:
+    if goal.settle and price(work) > OUT_OF_REACH * goal.budget:
         if near <= goal.far and far <= goal.far:
             return None
         work = wanted(np.maximum(goal.at(t), goal.far))
@@ -168,4 +172,6 @@ def plan(tails, goal, costs, rungs, spent):
     extra = (work - have) * min(1.0, (most - spent) / (price(work) - spent))
     beyond = np.append(extra[2:], 0.0)
     windows = tuple(int(x) for x in np.round(np.maximum(extra[1:] - beyond, 0.0)))
+    if not any(windows) and extra[0] < have[0] / 20:
+        return None
     return Work(max(math.ceil(extra[0]), LEAST_JOBS, SPACING * sum(windows)), windows)

@@ -6,7 +6,6 @@ refused by name.
 """
 
 import json
-import zipfile
 from typing import NamedTuple
 
 import numpy as np
@@ -100,7 +99,7 @@ class Shard(NamedTuple):
     rate: float | None = None
 
     def plus(self, other):
-        """Return the shard made of both: further runs of the same index, or the same shard's rate."""
+        """Return the shard with the runs of both."""
         added = (
             "responses",
             "sizes",
@@ -144,7 +143,7 @@ def load(path):
                 tagged = Tagged(*(file[f"{key}{i}"] for key in TAGGED)) if entry["tagged"] else None
                 entry |= {"totals": Totals(**entry["totals"]), "tagged": tagged}
                 shards.append(Shard(**{key: array[i] for key, array in arrays.items()}, **entry))
-    except (OSError, EOFError, KeyError, TypeError, ValueError, IndexError, zipfile.BadZipFile) as error:
+    except Exception as error:  # a damaged archive fails in any of a dozen ways
         raise ValueError(f"shard file {path} cannot be read ({error}): delete it and run again") from None
     if any(shard.responses.size != BINS or shard.responses.sum() != shard.totals.counted for shard in shards):
         raise ValueError(f"shard file {path} does not add up: delete it and run again")
@@ -166,3 +165,8 @@ def check_same(shards, origin=None):
         raise ValueError(f"shards {indexes}: one is given twice, and would be counted twice")
     if any(not np.array_equal(shard.times, shards[0].times) for shard in shards):
         raise ValueError("times: the shards were counted at different times, and cannot be merged")
+    kinds = {
+        (shard.cut, shard.until, shard.tagged is None, str(shard.origin.get("goal"))) for shard in shards
+    }
+    if len(kinds) > 1:
+        raise ValueError("method: shards of different methods, or of different goals, cannot be merged")

@@ -83,6 +83,7 @@ rule sqd_simulate:
 rule sqd_figure:
     input:
         module=lambda wildcards: f"figures/{SQD_PANELS[wildcards.panel][0]}.py",
+        kernels=lambda wildcards: SQD_SOURCES if wildcards.panel in ("bias", "fig03c") else [],
         style=SQD_STYLE,
         solved=lambda wildcards: sqd_files("solved", SQD_PANELS[wildcards.panel][1]),
         simulated=lambda wildcards: sqd_files("simulated", SQD_PANELS[wildcards.panel][2]),
@@ -102,7 +103,7 @@ rule sqd_figure:
 rule sqd_table:
     input:
         module=lambda wildcards: f"figures/{SQD_TABLES[wildcards.table][0]}.py",
-        kernels=SQD_SOURCES,
+        kernels=[*SQD_SOURCES, "src/tailsched/dispatch/fits.py"],
         style=["src/tailsched/plotting/tables.py", "src/tailsched/plotting/dispatch.py"],
         simulated=lambda wildcards: sqd_files("simulated", SQD_TABLES[wildcards.table][1]),
     output:

@@ -78,7 +78,7 @@ def fit(sizes: Sizes, beyond: float = 1e-7) -> Fit:
 
 
 def _weights(candidates, t, tail, excess, first, reach):
-    """Return weights, phases and rates of the components, and the relative error of the tail, root mean square."""
+    """Return weights, phases, rates of the components, and the relative error of the tail (rms)."""
     means = np.geomspace(first, reach, int(A_DECADE * np.log10(reach / first)))
     shapes, means = (grid.ravel() for grid in np.meshgrid(candidates, means, indexing="ij"))
     useful = (shapes == 1) | (means < BODY)

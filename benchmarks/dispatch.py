@@ -61,7 +61,7 @@ def fixed_points():
         )
 
 
-def against_matrices(policy="sq-rtb", cut=5.0, lengths=16):
+def against_matrices(policy="sq-rtb", cut=2.0, lengths=12):
     """The paper's matrices and this solver: MErlang(10, 1/2, 5), d = 5, delta = .1, lam = .7."""
     from reference_dispatch import fixed_point
 
@@ -73,9 +73,11 @@ def against_matrices(policy="sq-rtb", cut=5.0, lengths=16):
     cavity = Cavity(policy, 5, sizes, 0.1, 2.0, cut)
     fast, solution = timed(lambda: cavity.solve(0.7), 9)
     wait = float((np.arange(lengths) * pi.sum(axis=(0, 2))).sum() / 0.7)
-    print(f"{policy}, ages to {cut:g}: matrices of order {10 * lengths}, {iterations} iterations, {slow:.1f} s; "
-          f"here {solution.iterations} iterations, {1e3 * fast:.2f} ms: {slow / fast:.0f} times faster. "
-          f"E[W] {wait:.12f} and {solution.mean_wait:.12f}")  # fmt: skip
+    print(
+        f"{policy}, ages to {cut:g}: matrices of order {10 * lengths}, {iterations} iterations, {slow:.1f} s,"
+        f" here {solution.iterations} iterations, {1e3 * fast:.2f} ms: {slow / fast:.0f} times faster. "
+        f"E[W] {wait:.12f} and {solution.mean_wait:.12f}"
+    )
 
 
 def curves():

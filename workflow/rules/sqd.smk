@@ -38,8 +38,7 @@ SQD_STYLE = [STYLE, "src/tailsched/plotting/dispatch.py"]
 SQD_SOURCES = [os.path.relpath(path) for path in dispatch_files()]
 
 
-def sqd_files(folder, names):
-    return [f"{SQD}/{folder}/{name}.csv" for name in names]
+sqd_files = lambda folder, names: [f"{SQD}/{folder}/{name}.csv" for name in names]
 
 
 rule sqd:

@@ -38,8 +38,7 @@ SQD_STYLE = [STYLE, "src/tailsched/plotting/dispatch.py"]
 SQD_SOURCES = [os.path.relpath(path) for path in source_files(DISPATCH_SOURCES)]
 
 
-def sqd_files(folder, names):
-    return [f"{SQD}/{folder}/{name}.csv" for name in names]
+sqd_files = lambda folder, names: [f"{SQD}/{folder}/{name}.csv" for name in names]
 
 
 rule sqd:
@@ -83,6 +82,7 @@ rule sqd_simulate:
 rule sqd_figure:
     input:
         module=lambda wildcards: f"figures/{SQD_PANELS[wildcards.panel][0]}.py",
+        kernels=lambda wildcards: SQD_SOURCES if wildcards.panel in ("bias", "fig03c") else [],
         style=SQD_STYLE,
         solved=lambda wildcards: sqd_files("solved", SQD_PANELS[wildcards.panel][1]),
         simulated=lambda wildcards: sqd_files("simulated", SQD_PANELS[wildcards.panel][2]),
@@ -102,7 +102,7 @@ rule sqd_figure:
 rule sqd_table:
     input:
         module=lambda wildcards: f"figures/{SQD_TABLES[wildcards.table][0]}.py",
-        kernels=SQD_SOURCES,
+        kernels=[*SQD_SOURCES, "src/tailsched/dispatch/fits.py"],
         style=["src/tailsched/plotting/tables.py", "src/tailsched/plotting/dispatch.py"],
         simulated=lambda wildcards: sqd_files("simulated", SQD_TABLES[wildcards.table][1]),
     output:

@@ -80,6 +80,9 @@ SETTLED = 5e-12
 #: Cells (k, l) of a law, 8 bytes each in a few arrays.
 MOST_CELLS = 6 * 10**7
 
+#: Servers sampled: a step of ages is as short as d makes it.
+MOST_CHOICES = 10**4
+
 #: Lengths of a queue worked out one by one.
 MOST_LENGTHS = 10**7
 
@@ -300,7 +303,7 @@ class Cavity:
 
     def __init__(self, policy, d, sizes, delta=0.1, threshold=2.0, cut=None):
         self.policy = find_policy(policy)
-        self.d = check_count("d", d, 1, 10**6)
+        self.d = check_count("d", d, 1, MOST_CHOICES)
         self.sizes = phase_type(sizes)
         if self.policy.layering == "delta":
             delta = check_number("delta", delta, 0.0)

@@ -18,8 +18,11 @@ from scipy.special import gammaincc
 from tailsched.dispatch.phase_type import PhaseType
 from tailsched.sizes import Sizes, check_number
 
-#: Phases of the candidates, and their number a decade of means.
-SHAPES, A_DECADE = (1, 3, 10, 30), 8
+#: Numbers of phases of the candidates, from simple to rich: the first good set is taken, else the best.
+SHAPES = (1,), (1, 3), (1, 10), (1, 3, 10, 30)
+
+#: Candidates of one shape a decade of means; error of the tail that is good enough; phases at most.
+A_DECADE, GOOD, MOST = 8, 0.01, 320
 
 #: Mean beyond which candidates are exponential: only the body of a law has corners.
 BODY = 3.0
@@ -32,7 +35,7 @@ FIRM = 1e3
 
 
 class Fit(NamedTuple):
-    """A fit: the sizes, the largest relative error of the tail, and the age up to which it was judged."""
+    """A fit: the sizes, the relative error of the tail, root mean square, and the age up to which it is."""
 
     sizes: PhaseType
     error: float
@@ -62,23 +65,37 @@ def fit(sizes: Sizes, beyond: float = 1e-7) -> Fit:
     t = np.geomspace(first, reach, int(POINTS * decades))
     tail, excess = sizes.tail(t), sizes.mean_excess(t)
     used = tail > 1e-12
-    means = np.geomspace(first, reach, int(A_DECADE * decades))
-    shapes, means = (grid.ravel() for grid in np.meshgrid(SHAPES, means, indexing="ij"))
-    useful = (shapes == 1) | ((means > first) & (means < BODY))
+    ratios = tail[used], excess[used]
+    best = None
+    for candidates in SHAPES:
+        weights, shapes, rates, error = _weights(candidates, t[used], *ratios, first, reach)
+        if shapes.sum() <= MOST and (best is None or error < best.error):
+            made = _mixture(weights, shapes, rates, f"fit of {sizes.spec}")
+            best = Fit(made, error, float(t[used][-1]))
+            if error < GOOD:
+                break
+    return best
+
+
+def _weights(candidates, t, tail, excess, first, reach):
+    """Return weights, phases, rates of the components, and the relative error of the tail (rms)."""
+    means = np.geomspace(first, reach, int(A_DECADE * np.log10(reach / first)))
+    shapes, means = (grid.ravel() for grid in np.meshgrid(candidates, means, indexing="ij"))
+    useful = (shapes == 1) | (means < BODY)
     shapes, means = shapes[useful], means[useful]
     rates = shapes / means
     at = t[:, np.newaxis] * rates
     tails = gammaincc(shapes, at)
     # The excess of an Erlang(k) law: its mean times the tail of Erlang(k + 1), less t times its tail.
     excesses = np.maximum(means * gammaincc(shapes + 1, at) - t[:, np.newaxis] * tails, 0.0)
-    rows = [tails[used] / tail[used, np.newaxis], excesses[used] / excess[used, np.newaxis]]
+    rows = [tails / tail[:, np.newaxis], excesses / excess[:, np.newaxis]]
     rows += [np.full((1, shapes.size), FIRM), FIRM * means[np.newaxis]]
-    goal = np.concatenate([np.ones(2 * used.sum()), [FIRM, FIRM]])
+    goal = np.concatenate([np.ones(2 * t.size), [FIRM, FIRM]])
     weights, _ = nnls(np.vstack(rows), goal, maxiter=50 * shapes.size)
+    weights /= weights.sum()
+    error = float(np.sqrt(np.mean((tails @ weights / tail - 1.0) ** 2)))
     kept = weights > 1e-15
-    made = _mixture(weights[kept] / weights.sum(), shapes[kept], rates[kept], f"fit of {sizes.spec}")
-    error = np.abs(tails[used] @ weights / tail[used] - 1.0).max()
-    return Fit(made, float(error), float(t[used][-1]))
+    return weights[kept], shapes[kept], rates[kept], error
 
 
 def _mixture(weights, shapes, rates, name):

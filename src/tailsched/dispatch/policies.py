@@ -122,11 +122,6 @@ class Policy:
     uses_threshold: bool = False
     ages_first: bool = False
 
-    @property
-    def label(self):
-        """The name as the paper spells it, without arguments."""
-        return self.name.upper()
-
 
 POLICIES = {
     policy.name: policy

@@ -171,7 +171,7 @@ def test_a_changed_curve_is_the_only_one(checkout, old, new):
     assert planned(checkout) == {"shard": 2, "merge": 1, "normalized_tail": 1}
 
 
-TAGGED = {"method": "tagged", "arrivals": 400_000, "warm_up": 500, "shards": 2}
+TAGGED = {"method": "tagged", "arrivals": 400_000, "warm_up": 500, "shards": 2, "horizon": 1e4, "until": 1e5}
 
 
 def test_a_curve_with_tagged_jobs(checkout):

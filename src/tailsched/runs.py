@@ -23,7 +23,7 @@ MOST_RUNS = 8
 FIRST_RUN = 2_000_000
 
 #: Jobs above a threshold that a budget must be expected to have.
-SEEN = 100
+SEEN = 10
 
 #: Arrivals of a window relative to those of its largest size alone, a guess until it is known.
 COPIES = 2.0

@@ -14,7 +14,7 @@ from tailsched.dispatch.phase_type import PhaseType, phase_type
 from tailsched.dispatch.policies import choose_cut, find_policy, make_layers, ranks
 from tailsched.sizes import Sizes, check_count, check_number, parse_sizes
 from tailsched.streams import stream
-from tailsched.tails.estimates import Estimate, count_interval, mean_over_shards, student
+from tailsched.tails.estimates import Estimate, excess_interval, mean_over_shards, student
 
 #: Arrivals between two looks at the keyboard.
 BATCH = 1 << 20
@@ -224,7 +224,9 @@ def simulate(
 
 def _tails(counts, jobs):
     above = counts.sum(axis=1, keepdims=True) - np.cumsum(counts, axis=1)[:, :-1]
-    mean, se, low, high = count_interval(above)
+    mean, low, high = excess_interval(above, 1.0)
+    one = np.full(mean.shape, math.nan)
+    se = above.std(axis=0, ddof=1) / math.sqrt(above.shape[0]) if above.shape[0] > 1 else one
     return np.stack([mean, se, low, np.minimum(high, jobs)], axis=1) / jobs
 
 

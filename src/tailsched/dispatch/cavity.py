@@ -410,10 +410,9 @@ class Cavity:
         return self._checked(lam, self._sweep(lam, rates, kind="means"), rates, residuals)
 
     def _by_phase(self, solution):
-        if solution.ratio:
-            law = self._open_sweep(solution.lam, solution.rates, "phases")
-        else:
-            law = self._sweep(solution.lam, solution.rates, kind="phases")
+        closed = not solution.ratio and len(solution.queue) == len(solution.rates)
+        sweep = self._sweep if closed else self._open_sweep
+        law = sweep(solution.lam, solution.rates, kind="phases")
         return law.found, law.joined
 
     def _checked(self, lam, law, rates, residuals):

@@ -16,7 +16,7 @@ def main(arguments=None):
     ax.set_xlabel(r"arrival rate $\lambda$")
     ax.set_ylabel(r"ties $\mathcal{T}_d(\lambda)$")
     finish(fig, ax, given, ("d", "lam", "ties"), rows, f"({panel_of(given.output)})",
-           loc="upper center", ncols=5, columnspacing=0.8)  # fmt: skip
+           loc="upper center", ncols=5, columnspacing=0.8, handlelength=1.2)  # fmt: skip
 
 
 if __name__ == "__main__":

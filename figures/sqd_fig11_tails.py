@@ -35,6 +35,7 @@ def main(arguments=None):
                 rows.append(("simulated", name, p["t"], p["estimate"], p["low"], p["high"]))
     ax.set_yscale("log")
     ax.set_xlim(0, 20)
+    ax.set_xticks(range(0, 21, 5))
     ax.set_ylim(0.004, 0.4)
     ax.set_xlabel("waiting time w")
     ax.set_ylabel(r"$P[W > w]$")

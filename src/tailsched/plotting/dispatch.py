@@ -173,7 +173,7 @@ def gain_panel(
         ax.set_xscale("log")
     if mark_x:
         ax.axvline(mark_x[0], color=GREY, linewidth=0.8, linestyle=(0, (1.5, 1.5)), zorder=0)
-        ax.text(mark_x[0], 0.02, f" {mark_x[1]}", color=GREY, transform=ax.get_xaxis_transform(), va="bottom")
+        ax.text(mark_x[0], 0.98, f" {mark_x[1]}", color=GREY, transform=ax.get_xaxis_transform(), va="top")
     places = [row[4] for row in rows]
     ax.set_xlim(*(xlim or (min(places), max(places))))
     ax.set_ylim(*ylim)

@@ -80,6 +80,9 @@ SETTLED = 5e-12
 #: Cells (k, l) of a law, 8 bytes each in a few arrays.
 MOST_CELLS = 6 * 10**7
 
+#: Memory of the acceleration: large laws are accelerated over fewer steps.
+MOST_BYTES = 2 * 10**9
+
 #: Servers sampled: a step of ages is as short as d makes it.
 MOST_CHOICES = 10**4
 
@@ -257,17 +260,17 @@ class _Anderson:
     """Anderson's acceleration (type II) of x <- f(x) on vectors, over a window of a few steps."""
 
     def __init__(self, window=6):
-        self.window, self.points, self.images = window, [], []
+        self.window, self.residuals, self.images = window, [], []
 
     def __call__(self, point, image):
-        self.points.append(point)
-        self.images.append(image)
-        del self.points[: -self.window], self.images[: -self.window]
-        residuals = [b - a for a, b in zip(self.points, self.images, strict=True)]
-        steps = np.stack([residuals[-1] - r for r in residuals[:-1]]) if len(residuals) > 1 else None
-        if steps is None:
+        # Residuals, images and steps: three vectors of 8 bytes an entry for each step of the window.
+        window = min(self.window, max(2, MOST_BYTES // (24 * image.size)))
+        self.residuals = [*self.residuals, image - point][-window:]
+        self.images = [*self.images, image][-window:]
+        if len(self.images) == 1:
             return image
-        weights = np.linalg.lstsq(steps @ steps.T, steps @ residuals[-1], rcond=1e-14)[0]
+        steps = np.stack([self.residuals[-1] - r for r in self.residuals[:-1]])
+        weights = np.linalg.lstsq(steps @ steps.T, steps @ self.residuals[-1], rcond=1e-14)[0]
         return image - sum(w * (image - old) for w, old in zip(weights, self.images[:-1], strict=True))
 
 

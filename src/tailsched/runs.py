@@ -155,13 +155,14 @@ def run_tagged(setting, name, seed, place, work, warm_up, ladder, times=(), prog
 
 
 def run_endless(setting, name, seed, index, arrivals, warm_up, progress=None):
-    """Return the rate at which an endless job is served in one shard."""
+    """Return [rate, load] of one shard, see `tailsched.mgn.tagged.endless_rate`."""
     from tailsched.mgn.tagged import endless_rate
 
     simulator, parameters = setting.simulator()
     rng = stream(seed, name, index, "endless")
     system = simulator, setting.servers, setting.lam, setting.sizes
-    return endless_rate(*system, rng, arrivals, warm_up, progress, **parameters)
+    beside = setting.beside_large and (setting.beside_large, setting.large_load)
+    return list(endless_rate(*system, rng, arrivals, warm_up, beside, progress, **parameters))
 
 
 def why_not_tagged(setting, until, arrivals):
@@ -313,7 +314,7 @@ def _workers(cores, bar):
 
 
 def run_endless_shards(setting, name, seed, works, cores=1):
-    """Return the rate of an endless job in each shard.
+    """Return the rate of an endless job in each shard, with the load of the others: see `run_endless`.
 
     Raises
     ------

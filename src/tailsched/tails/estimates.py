@@ -27,6 +27,13 @@ Beyond `SILENCE` times the longest response seen of a job of size up to `cut`, t
 over: with tagged jobs there, it is not held against a curve that no such job has been seen, as it is in a natural
 run.
 
+Control variate
+---------------
+For a tail index below 2 the load of a run of N jobs is off its mean by the order of N^(1/alpha - 1), as a giant more
+or less came by, and whatever follows the load is off with it. The mean of what it follows is known: n rho servers
+are busy under every stable policy. So values of the shards are regressed on the busy servers seen in them, and are
+taken at n rho (`controlled`). The busy servers count what was served, not what arrived, of a giant.
+
 Percentiles
 -----------
 A percentile is where the estimated tail passes 1 - p; its interval is where the tail's interval does.
@@ -59,6 +66,12 @@ LENDERS = 3
 
 #: How far the natural part of a curve with tagged jobs may reach beyond the longest response seen in it.
 SILENCE = 2.0
+
+#: Shards from which values are regressed on a control variate.
+FEWEST_CONTROLLED = 6
+
+#: Events a shard from which a part of a tail is: a few events do not follow the load.
+EVENTS_CONTROLLED = 8
 
 #: Points an octave on the grid of a curve, all of them edges of the histogram.
 GRID_POINTS = 16
@@ -106,6 +119,34 @@ def mean_over_shards(values, note=None):
     mean, se = float(values.mean()), float(values.std(ddof=1) / math.sqrt(values.size))
     reach = student(values.size) * se
     return Estimate(mean, se, mean - reach, mean + reach, note)
+
+
+def controlled(values, control):
+    """Return values of the shards with their dependence on a control variate taken out.
+
+    Parameters
+    ----------
+    values : (shards, ...) array
+    control : (shards,) array whose mean is known to be 0
+
+    Returns
+    -------
+    array of the values' shape, whose mean is the regression's at 0 and whose spread makes the standard error of its
+    mean that of the regression; the values as they are if there are fewer than `FEWEST_CONTROLLED` shards or no
+    spread
+    """
+    values, control = np.asarray(values, float), np.asarray(control, float)
+    shards = values.shape[0]
+    centred = control - control.mean()
+    spread = float(centred @ centred)
+    if shards < FEWEST_CONTROLLED or not spread > 0.0:
+        return values
+    mean = values.mean(axis=0)
+    slope = np.tensordot(centred, values - mean, 1) / spread
+    residuals = values - mean - np.multiply.outer(centred, slope)
+    at_zero = mean - slope * control.mean()
+    scale = (shards - 1) / (shards - 2) * (1.0 + shards * control.mean() ** 2 / spread)
+    return at_zero + math.sqrt(scale) * residuals
 
 
 def dispersion_of(values):
@@ -291,12 +332,22 @@ def _parts(rows, t, longest=None):
             rungs.append(_rung_weight(shard.tagged, t))
         samples += small + number
     weight = np.full(t.size, np.mean([1.0 / shard.totals.counted for shard, *_ in rows]))
+    natural = _at_known_load(np.stack(natural), weight, [shard for shard, *_ in rows])
     if not tagged:
-        return [Part(np.stack(natural), weight)], samples
+        return [Part(natural, weight)], samples
     if longest is None:
         longest = t[np.flatnonzero(np.any(natural, axis=0))[-1]] if np.any(natural) else 0.0
     weight[t > SILENCE * longest] = 0.0
-    return [Part(np.stack(natural), weight), Part(np.stack(tagged), np.mean(rungs, axis=0))], samples
+    return [Part(natural, weight), Part(np.stack(tagged), np.mean(rungs, axis=0))], samples
+
+
+def _at_known_load(values, weight, shards):
+    """Return the natural parts of the excess, (shards, t), controlled by the load where there are events enough."""
+    origin = shards[0].origin
+    busy = np.array([shard.totals.busy / shard.span for shard in shards])
+    better = controlled(values, busy - origin["servers"] * origin["load"])
+    many = (values.mean(axis=0) >= EVENTS_CONTROLLED * weight) & (better.mean(axis=0) > 0.0)
+    return np.where(many, better, values)
 
 
 def parts_of(tails, keep):

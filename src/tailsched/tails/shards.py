@@ -75,7 +75,7 @@ class Shard(NamedTuple):
     tagged : `Tagged`, or None
     cut : size up to which jobs are counted in the natural run, inf without tagged jobs
     until : time up to which response times are followed, inf without tagged jobs
-    rate : rate at which an endless job was served, None if that was not measured
+    rate : [rate at which an endless job was served, servers that served others meanwhile], None if not measured
     """
 
     origin: dict
@@ -96,7 +96,7 @@ class Shard(NamedTuple):
     tagged: Tagged | None = None
     cut: float = np.inf
     until: float = np.inf
-    rate: float | None = None
+    rate: list | None = None
 
     def plus(self, other):
         """Return the shard with the runs of both."""

@@ -145,17 +145,17 @@ def test_a_ladder_is_unbiased(sizes):
     until = 1e5 * law.mean if sizes.startswith("pareto") else float(law.tail_quantile(1e-9))
     built = ladder.build(law, until)
     rng = np.random.default_rng(3)
-    t = law.tail_quantile(built.first * np.array([0.5, 0.1, 1e-2, 1e-3]))
+    t = law.tail_quantile(built.limits[0] * np.array([0.5, 0.1, 1e-2, 1e-3]))
     draws = [built.rungs(rng, built.bands - 1) for _ in range(400)]
-    assert all(np.all(np.diff(size) >= 0) and size[0] >= built.cut for _, _, size in draws)
+    assert all(np.all(np.diff(size) >= 0) and size[0] >= built.cuts[0] for _, _, size in draws)
     beyond = law.tail(until) if built.rest == 0 else 0.0
     for k, function in enumerate([*(lambda x, s=s: x > s for s in t), lambda x: np.minimum(x, t[2])]):
         values = np.array([np.sum(weight * function(size)) for _, weight, size in draws])
         excess = np.array([law.tail(s) for s in t])[k] if k < t.size else None
         if excess is None:
-            grid = np.linspace(built.cut, t[2], 200_001)
+            grid = np.linspace(built.cuts[0], t[2], 200_001)
             middle = (grid[1:] + grid[:-1]) / 2
-            excess = built.cut * built.first + np.sum(law.tail(middle)) * (grid[1] - grid[0])
+            excess = built.cuts[0] * built.limits[0] + np.sum(law.tail(middle)) * (grid[1] - grid[0])
             excess -= beyond * t[2]
         else:
             excess -= beyond
@@ -168,7 +168,7 @@ def test_a_ladder_ends_where_it_may():
     assert built.tops[-1] == pytest.approx(1e6) and np.all(np.diff(built.tops) > 0)
     short = built.down_to(2)
     assert short.bands == 2 and short.until == pytest.approx(built.tops[1])
-    assert built.down_to(0).bands == 0 and built.down_to(0).until == built.cut
+    assert built.down_to(0).bands == 0 and built.down_to(0).until == built.cuts[0]
     assert ladder.build(parse_sizes("det:2"), 1e6).bands == 0
     assert ladder.build(law, 10.0).bands == 0
 

@@ -98,7 +98,8 @@ def shard_of(run, origin, index, **more):
     tally = run.tally
     return Shard(
         origin, index, 1.0 / tally.per_unit, tally.responses, tally.sizes, tally.times, tally.exceed,
-        tally.outgrow, tally.large, tally.large_exceed, run.totals, run.span, run.seen, run.arrivals, **more,
+        tally.outgrow, tally.cuts, tally.large, tally.large_exceed, run.totals, run.span, run.seen, run.arrivals,
+        **more,
     )  # fmt: skip
 
 
@@ -144,13 +145,13 @@ def run_tagged(setting, name, seed, place, work, warm_up, ladder, times=(), prog
 
     run = mgn.simulate(
         simulator, setting.servers, setting.lam, setting.sizes, work.jobs, warm_up, streams, times,
-        progress=progress, cut=ladder.cut, visits=visits.tolist(), visit=visit, **parameters,
+        progress=progress, cuts=ladder.cuts, visits=visits.tolist(), visit=visit, **parameters,
     )  # fmt: skip
     rows.append((np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0)))
     fields = (np.concatenate(column) for column in zip(*rows, strict=True))
     windows = np.cumsum(np.asarray(work.windows, np.int64)[::-1])[::-1]
     origin = {"curve": name[1], "seed": seed, **setting.identity, "warm_up": warm_up}
-    shard = shard_of(run, origin, index, tagged=Tagged(windows, *fields), cut=ladder.cut, until=ladder.until)
+    shard = shard_of(run, origin, index, tagged=Tagged(windows, *fields), until=ladder.until)
     return shard._replace(arrivals=shard.arrivals + int(drawn.sum())), drawn
 
 

@@ -26,3 +26,4 @@ rule all:
         rules.tables.input,
         rules.claims.input,
         rules.checks.input,
+        rules.sqd.input,

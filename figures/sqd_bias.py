@@ -3,7 +3,7 @@
 import math
 
 from tailsched.dispatch.cavity import Cavity
-from tailsched.plotting.dispatch import STYLES, arguments_of, axes, finish, label
+from tailsched.plotting.dispatch import STYLES, arguments_of, axes, draw_dots, draw_interval, finish, label
 
 COLUMNS = (
     "policy",
@@ -48,15 +48,18 @@ def main(arguments=None):
         ax.plot(ends, [c / n for n in ends], color=colour, linestyle=line, label=label(policy, system["d"]))
         for row, (n, bias, _) in zip(mine, data, strict=True):
             low, high = row["low"] - limit, row["high"] - limit
-            at = n * 1.03 ** (shift - 1.5)
-            ax.plot([at] * 2, [max(low, 1e-7), max(high, 1e-7)], color=colour, linewidth=1.0)
+            at = n * 1.06 ** (shift - 1.5)
+            draw_interval(ax, at, max(low, 1e-7), max(high, 1e-7), colour)
             if bias > 0:
-                ax.plot(at, bias, "o", color=colour, markerfacecolor="white", markeredgewidth=0.9)
+                draw_dots(ax, at, bias, colour)
             rows.append((policy, n, row["estimate"], limit, bias, low, high, c / n, c, se, chi2, len(data)))
     ax.set_xscale("log")
     ax.set_yscale("log")
     least = min(row[7] for row in rows)
     ax.set_ylim(least / 10, 3 * max(row[6] for row in rows))
+    counts = sorted({row[1] for row in rows})
+    ax.set_xticks(counts, map(str, counts))
+    ax.set_xticks([], minor=True)
     ax.set_xlabel("number of servers N")
     ax.set_ylabel("E[W] less its limit")
     finish(fig, ax, given, COLUMNS, rows)

@@ -1,6 +1,6 @@
 """Figure 1: change in L1 from one iteration to the next, from an idle system, lam = 0.8."""
 
-from tailsched.plotting.dispatch import SHADES, STYLES, arguments_of, axes, finish, label, panel_of
+from tailsched.plotting.dispatch import SHADES, STYLES, arguments_of, axes, draw_line, finish, label, panel_of
 
 
 def main(arguments=None):
@@ -12,9 +12,9 @@ def main(arguments=None):
         curves.setdefault((row["policy"], row["d"]), []).append((row["iteration"], row["change"]))
     fig, ax = axes()
     for i, (key, points) in enumerate(curves.items()):
-        colour, line = STYLES[key[0]] if panel == "a" else (SHADES[i % len(SHADES)], "-")
+        style = STYLES[key[0]] if panel == "a" else (SHADES[i % len(SHADES)], (0, ()))
         name = label(*key) if panel == "a" else f"d = {key[1]}"
-        ax.plot(*zip(*points, strict=True), color=colour, linestyle=line, label=name)
+        draw_line(ax, *zip(*points, strict=True), style, name)
     ax.set_yscale("log")
     ax.set_xlim(1, 30 if panel == "a" else 60)
     ax.set_ylim(1e-14, 3)

@@ -12,7 +12,7 @@ SHAPES = (1, 2, 5, 10)
 def main(arguments=None):
     """Draw the panel."""
     given, _ = arguments_of(__doc__, arguments)
-    ages = np.concatenate([np.linspace(0.0, 3.0, 151), np.linspace(3.1, 30.0, 270)])
+    ages = np.linspace(0.0, 15.0, 301)
     fig, ax = axes()
     rows = []
     for k, colour in zip(SHAPES, SHADES, strict=False):

@@ -12,10 +12,11 @@ def main(arguments=None):
         curve = [row[1:] for row in rows if row[0] == d]
         ax.plot(*zip(*curve, strict=True), color=colour, label=f"d = {d}")
     ax.set_xlim(0.3, 1)
-    ax.set_ylim(0, None)
+    ax.set_ylim(0, 23)
     ax.set_xlabel(r"arrival rate $\lambda$")
     ax.set_ylabel(r"ties $\mathcal{T}_d(\lambda)$")
-    finish(fig, ax, given, ("d", "lam", "ties"), rows, f"({panel_of(given.output)})")
+    finish(fig, ax, given, ("d", "lam", "ties"), rows, f"({panel_of(given.output)})",
+           loc="upper center", ncols=5, columnspacing=0.8, handlelength=1.2)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def main(arguments=None):
     keys = sorted(key for key in curves if key[0] == policy)
     fig, ax = axes()
     names = {key: f"d = {key[1]}" for key in keys}
-    styles = {key: (colour, "-") for key, colour in zip(keys, SHADES, strict=False)}
+    styles = {key: (colour, (0, ())) for key, colour in zip(keys, SHADES, strict=False)}
     rows = draw_gains(ax, curves, names, styles)
     ax.set_xlim(0.3, 1)
     ax.set_ylim(0, 1)

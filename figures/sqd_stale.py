@@ -1,6 +1,6 @@
 """Beyond the paper: mean waits when servers' reports are old, N = 1000, simulated."""
 
-from tailsched.plotting.dispatch import STYLES, arguments_of, axes, finish, label
+from tailsched.plotting.dispatch import STYLES, arguments_of, axes, draw_interval, finish, label
 
 
 def main(arguments=None):
@@ -15,7 +15,7 @@ def main(arguments=None):
         x, y = zip(*((row["delay"], row["estimate"]) for row in mine), strict=True)
         ax.plot(x, y, marker="o", color=colour, linestyle=line, label=label(policy, mine[0]["d"]))
         for row in mine:
-            ax.plot([row["delay"]] * 2, [row["low"], row["high"]], color=colour, linewidth=1.0)
+            draw_interval(ax, row["delay"], row["low"], row["high"], colour)
             rows.append((policy, row["delay"], row["estimate"], row["low"], row["high"]))
     ax.set_xlim(left=0)
     ax.set_ylim(bottom=0)

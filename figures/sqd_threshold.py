@@ -20,7 +20,7 @@ def main():
             xlabel="threshold T",
             log=True,
             xlim=(0.01, 10),
-            ylim=(-0.5, 0.5),
+            ylim=(-0.5, 0.7),
             mark_x=(short, "2 E[type-1 job]"),
         )
     else:

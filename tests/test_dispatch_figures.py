@@ -142,6 +142,47 @@ def test_the_verdict_on_agreement():
     assert checks.verdict(1.0, 0.2, 1.2, True) == checks.verdict(1.0, 0.01, 1.2, False) == "undecided"
 
 
+def test_servers_at_most():
+    system = {"servers": [10, 50, 100, 500], "lams": [0.5, 0.7]}
+    assert points.cases(system, 50) == [(10, 0.5, 0.0), (10, 0.7, 0.0), (50, 0.5, 0.0), (50, 0.7, 0.0)]
+    assert len(points.cases({**system, "delays": [0, 1]}, 10**7)) == 16
+
+
+def test_runs_shorter_than_their_warm_up_decide_nothing():
+    checks = load(ROOT / "paper_checks" / "sqd_agreement.py")
+    row = {"servers": 1000, "lam": 0.5, "sizes": "exp", "runs": 10, "arrivals": 100_000}
+    assert not checks.settled(row) and checks.settled({**row, "arrivals": 1_000_000})
+
+
+def test_families_of_one_call(tmp_path):
+    """Several families, with a share of the points; an unknown one is named."""
+    config = {"sweeps": {"one": {**SWEEP, "points": 40}, "two": SWEEP}, "residuals": {}, "tails": {}}
+    path = tmp_path / "config.yaml"
+    path.write_text(yaml.safe_dump(config))
+    command = [sys.executable, "-m", "tailsched.dispatch.sweeps", path, "--points", "0.25", "-o", tmp_path]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+
+    def run(*names):
+        return subprocess.run([*command, *names], env=environment, capture_output=True, text=True)
+
+    assert run("one", "two").returncode == 0
+    assert [len(read_rows(tmp_path / f"{name}.csv")) for name in ("one", "two")] == [50, 25]
+    done = run("three")
+    assert done.returncode == 2 and "no family three" in done.stderr
+
+
+def test_panels_of_one_process(tmp_path):
+    """A batch runs its scripts with their own arguments, and ends at the first that fails."""
+    script = tmp_path / "a script.py"
+    script.write_text("import sys\nprint(sys.argv[1:])\nassert sys.argv[1] != 'bad'\n")
+    calls = [f"'{script}' 'an argument'", f"'{script}' bad", f"'{script}' never"]
+    command = [sys.executable, "-m", "tailsched.plotting.batch", *calls]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    )
+    assert done.returncode != 0 and done.stdout == "['an argument']\n['bad']\n"
+
+
 def dry_run(place, *targets):
     """The jobs that a dry run lists, as a dict from rule to count."""
     command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1", *targets]
@@ -163,9 +204,9 @@ def test_an_edited_solver_asks_for_no_simulation_of_the_other_paper(tmp_path):
     (place / "pyproject.toml").write_text("")
     config = yaml.safe_load((ROOT / "config" / "sqd.yaml").read_text())
     jobs = dry_run(place, "sqd")
-    families = sum(len(config[kind]) for kind in ("sweeps", "residuals", "tails"))
-    assert jobs["sqd_solve"] == families and jobs["sqd_simulate"] == len(config["simulations"])
-    assert jobs["sqd_figure"] >= 24 and "shard" not in jobs
+    assert sum(name.startswith("sqd_solve") for name in jobs) == 3
+    assert jobs["sqd_simulate"] == len(config["simulations"])
+    assert sum(name.startswith("sqd_draw") for name in jobs) == 5 and "shard" not in jobs
     from tailsched._jit import DISPATCH_SOURCES, KERNEL_SOURCES
 
     assert not any("dispatch" in pattern for pattern in KERNEL_SOURCES)

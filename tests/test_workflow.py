@@ -33,6 +33,7 @@ TINY = {
     "paired": 20_000,
     "times": [10],
     "claims": {"work": 0.01},
+    "sqd": {"points": 0.05, "arrivals": 100_000, "servers": 20},
     "mark": "",
 }
 FIGURES = "results/tiny/split/figures"
@@ -119,6 +120,7 @@ def test_everything_is_planned(finished):
     jobs = planned(finished, "all")
     assert jobs["normalized_tail"] == 15 and jobs["drawing"] == 4
     assert jobs["merge"] == 49 and jobs["shard"] == 98 and jobs["comparison"] == 5
+    assert jobs["sqd_simulate"] == 6 and jobs["sqd_solve_others"] == jobs["sqd_draw_curves"] == 1
 
 
 def test_a_finished_run_has_nothing_to_do(checkout):
@@ -290,6 +292,11 @@ BAD = {
     "nan arrivals": ({"arrivals": float("nan")}, "arrivals = nan: must be of type integer"),
     "uneven shards": ({"arrivals": 1001, "shards": 4, "warm_up": 10}, "must be a multiple of shards"),
     "warm-up too long": ({"warm_up": 10_000}, "warm-up = 10000"),
+    "no points": ({"sqd": {"points": 0}}, "sqd.points = 0: must be above 0"),
+    "more points than there are": ({"sqd": {"points": 2}}, "sqd.points = 2: must be at most 1"),
+    "part of an arrival": ({"sqd": {"arrivals": 2e5 + 0.5}}, "sqd.arrivals = 200000.5: must be of type"),
+    "fewer servers than choices": ({"sqd": {"servers": 5}}, "sqd.servers = 5: must be at least 20"),
+    "unknown key of sqd": ({"sqd": {"runs": 5}}, "sqd: unknown key runs"),
     "negative seed": ({"seed": -1}, "seed = -1: must be at least 0"),
     "unknown curve": ({"figures": {"fig06a": {"curves": ["none"]}}}, "figures.fig06a.curves: 'none'"),
     "unknown setting": ({"figures": {"fig06a": {"setting": "none"}}}, "figures.fig06a.setting = 'none'"),

@@ -1,5 +1,7 @@
 # The SQ(d) paper: fixed points, simulated points, figures, tables, checks. Its curves are in config/sqd.yaml.
 
+import shlex
+
 import yaml
 
 from tailsched._jit import DISPATCH_SOURCES, source_files
@@ -10,57 +12,95 @@ SQD_CONFIG = "config/sqd.yaml"
 with open(workflow.source_path("../../config/sqd.yaml"), encoding="utf-8") as stream:
     SQD_CURVES = yaml.safe_load(stream)
 
-# Panel -> module, families of solutions, simulated points.
-SQD_PANELS = {
-    **{f"fig01{panel}": ("sqd_fig01_convergence", [f"fig01{panel}"], []) for panel in "ab"},
-    **{f"fig02{panel}": ("sqd_fig02_default", ["fig02"], ["default"]) for panel in "ab"},
-    **{f"fig03{panel}": ("sqd_fig03_mixed_erlang", ["fig03"], []) for panel in "ab"},
-    "fig03c": ("sqd_fig03c_hazard", [], []),
-    **{f"fig04{panel}": ("sqd_fig04_many_choices", ["fig04"], ["many"]) for panel in "ab"},
-    **{f"fig05{panel}": ("sqd_fig05_ties", [f"fig05{panel}"], []) for panel in "ab"},
-    **{f"fig06{panel}": ("sqd_fig06_choices", ["fig06"], []) for panel in ("a", "a_rtb", "b")},
-    **{f"fig07{panel}": ("sqd_fig07_variable", ["fig07"], []) for panel in "ab"},
-    **{f"fig08{panel}": ("sqd_fig08_scv", ["fig08"], []) for panel in "ab"},
-    **{f"fig09{panel}": ("sqd_fig09_long_jobs", ["fig09"], []) for panel in "ab"},
-    **{f"fig10{panel}": ("sqd_fig10_share", ["fig10"], []) for panel in "ab"},
-    **{f"fig11{panel}": ("sqd_fig11_tails", ["fig11"], ["default"]) for panel in "ab"},
-    **{f"fig12{panel}": ("sqd_fig12_granularity", [f"fig12{panel}"], []) for panel in "ab"},
-    **{f"threshold_{panel}": ("sqd_threshold", [f"threshold_{panel}"], []) for panel in "abcd"},
-    "bias": ("sqd_bias", [], ["bias"]),
-    "stale": ("sqd_stale", [], ["stale"]),
+# The families of solutions that one job solves. Most take a second or two: to start Python would cost as much.
+SQD_FAMILIES = {family: spec for kind in ("sweeps", "residuals", "tails") for family, spec in SQD_CURVES[kind].items()}
+SQD_LONG = ["fig12a", "fig12b"]
+SQD_JOBS = {**{family: [family] for family in SQD_LONG}, "others": [family for family in SQD_FAMILIES if family not in SQD_LONG]}
+
+# Job -> module -> panel -> families of solutions, simulated points. A job draws all its panels, for the same reason.
+SQD_FIGURES = {
+    "curves": {
+        "sqd_fig01_convergence": {f"fig01{panel}": ([f"fig01{panel}"], []) for panel in "ab"},
+        "sqd_fig03_mixed_erlang": {f"fig03{panel}": (["fig03"], []) for panel in "ab"},
+        "sqd_fig03c_hazard": {"fig03c": ([], [])},
+        "sqd_fig05_ties": {f"fig05{panel}": ([f"fig05{panel}"], []) for panel in "ab"},
+        "sqd_fig06_choices": {f"fig06{panel}": (["fig06"], []) for panel in ("a", "a_rtb", "b")},
+        "sqd_fig07_variable": {f"fig07{panel}": (["fig07"], []) for panel in "ab"},
+        "sqd_fig08_scv": {f"fig08{panel}": (["fig08"], []) for panel in "ab"},
+        "sqd_fig09_long_jobs": {f"fig09{panel}": (["fig09"], []) for panel in "ab"},
+        "sqd_fig10_share": {f"fig10{panel}": (["fig10"], []) for panel in "ab"},
+        "sqd_fig12_granularity": {f"fig12{panel}": ([f"fig12{panel}"], []) for panel in "ab"},
+        "sqd_threshold": {f"threshold_{panel}": ([f"threshold_{panel}"], []) for panel in "abcd"},
+    },
+    "default": {
+        "sqd_fig02_default": {f"fig02{panel}": (["fig02"], ["default"]) for panel in "ab"},
+        "sqd_fig11_tails": {f"fig11{panel}": (["fig11"], ["default"]) for panel in "ab"},
+    },
+    "many": {"sqd_fig04_many_choices": {f"fig04{panel}": (["fig04"], ["many"]) for panel in "ab"}},
+    "bias": {"sqd_bias": {"bias": ([], ["bias"])}},
+    "stale": {"sqd_stale": {"stale": ([], ["stale"])}},
 }
 SQD_TABLES = {
     "validation": ("sqd_table_validation", ["validation"]),
     "means": ("sqd_table_means", ["default"]),
     "heavy": ("sqd_table_heavy", ["heavy"]),
 }
-SQD_STYLE = [STYLE, "src/tailsched/plotting/dispatch.py"]
+SQD_STYLE = ["src/tailsched/plotting/style.py", "src/tailsched/plotting/dispatch.py", "src/tailsched/plotting/batch.py"]
 SQD_SOURCES = [os.path.relpath(path) for path in source_files(DISPATCH_SOURCES)]
 
 
-sqd_files = lambda folder, names: [f"{SQD}/{folder}/{name}.csv" for name in names]
+def sqd_files(folder, names):
+    return [f"{SQD}/{folder}/{name}.csv" for name in names]
+
+
+def sqd_specs(wildcards, output):
+    """Return what the families of the files are, for a changed one to be solved anew."""
+    return repr([SQD_FAMILIES[os.path.basename(file).removesuffix(".csv")] for file in output])
+
+
+def sqd_inputs(solved, simulated):
+    return [*sqd_files("solved", solved), *sqd_files("simulated", simulated)]
+
+
+def sqd_panels(modules):
+    """Yield the module, the panel and the files of numbers of each panel of a job."""
+    for module, panels in modules.items():
+        for panel, numbers in panels.items():
+            yield f"figures/{module}.py", panel, sqd_inputs(*numbers)
+
+
+def sqd_command(module, panel, numbers):
+    """Return the command line that draws a panel."""
+    return shlex.join([module, f"--mark={config['mark']}", "-o", f"{SQD}/figures/{panel}", *numbers])
 
 
 rule sqd:
     input:
-        expand(f"{SQD}/figures/{{panel}}.{{kind}}", panel=SQD_PANELS, kind=KINDS),
+        [f"{SQD}/figures/{panel}.{kind}" for modules in SQD_FIGURES.values() for _, panel, _ in sqd_panels(modules) for kind in KINDS],
         expand(f"{SQD}/tables/{{table}}.{{kind}}", table=SQD_TABLES, kind=["csv", "md"]),
         f"{SQD}/checks/verdict.txt",
 
 
-rule sqd_solve:
-    input:
-        kernels=SQD_SOURCES,
-        module="src/tailsched/dispatch/sweeps.py",
-        config=ancient(SQD_CONFIG),
-    output:
-        f"{SQD}/solved/{{family}}.csv",
-    log:
-        f"{SQD}/logs/solved/{{family}}.log",
-    params:
-        family=lambda wildcards: repr(next(SQD_CURVES[kind][wildcards.family] for kind in ("sweeps", "residuals", "tails") if wildcards.family in SQD_CURVES[kind])),
-    shell:
-        "{PYTHON:q} -m tailsched.dispatch.sweeps {input.config:q} {wildcards.family} -o {output:q} 2>&1 | tee {log:q}"
+for job, families in SQD_JOBS.items():
+
+    rule:
+        name:
+            f"sqd_solve_{job}"
+        input:
+            kernels=SQD_SOURCES,
+            module="src/tailsched/dispatch/sweeps.py",
+            config=ancient(SQD_CONFIG),
+        output:
+            sqd_files("solved", families),
+        log:
+            f"{SQD}/logs/solved/{job}.log",
+        params:
+            families=families,
+            specs=sqd_specs,
+            points=config["sqd"]["points"],
+            folder=f"{SQD}/solved",
+        shell:
+            "{PYTHON:q} -m tailsched.dispatch.sweeps {input.config:q} {params.families:q} --points {params.points} -o {params.folder:q} 2>&1 | tee {log:q}"
 
 
 rule sqd_simulate:
@@ -74,29 +114,29 @@ rule sqd_simulate:
         f"{SQD}/logs/simulated/{{points}}.log",
     params:
         points=lambda wildcards: repr(SQD_CURVES["simulations"][wildcards.points]),
-        work=["--arrivals", str(config["arrivals"]), "--seed", str(config["seed"])],
+        work=["--arrivals", config["sqd"]["arrivals"], "--servers", config["sqd"]["servers"], "--seed", config["seed"]],
     shell:
         "{PYTHON:q} -m tailsched.dispatch.points {input.config:q} {wildcards.points} {params.work} -o {output:q} 2>&1 | tee {log:q}"
 
 
-rule sqd_figure:
-    input:
-        module=lambda wildcards: f"figures/{SQD_PANELS[wildcards.panel][0]}.py",
-        kernels=lambda wildcards: SQD_SOURCES if wildcards.panel in ("bias", "fig03c") else [],
-        style=SQD_STYLE,
-        solved=lambda wildcards: sqd_files("solved", SQD_PANELS[wildcards.panel][1]),
-        simulated=lambda wildcards: sqd_files("simulated", SQD_PANELS[wildcards.panel][2]),
-    output:
-        multiext(f"{SQD}/figures/{{panel}}", ".pdf", ".png", ".csv"),
-    log:
-        f"{SQD}/logs/figures/{{panel}}.log",
-    wildcard_constraints:
-        panel="|".join(SQD_PANELS),
-    params:
-        stem=stem,
-        mark=config["mark"],
-    shell:
-        "{PYTHON:q} {input.module:q} --mark={params.mark:q} -o {params.stem:q} {input.solved:q} {input.simulated:q} 2>&1 | tee {log:q}"
+for job, modules in SQD_FIGURES.items():
+
+    rule:
+        name:
+            f"sqd_draw_{job}"
+        input:
+            modules=[f"figures/{module}.py" for module in modules],
+            kernels=SQD_SOURCES,
+            style=SQD_STYLE,
+            numbers=sorted({file for _, _, numbers in sqd_panels(modules) for file in numbers}),
+        output:
+            [f"{SQD}/figures/{panel}.{kind}" for _, panel, _ in sqd_panels(modules) for kind in KINDS],
+        log:
+            f"{SQD}/logs/figures/{job}.log",
+        params:
+            commands=[sqd_command(*panel) for panel in sqd_panels(modules)],
+        shell:
+            "{PYTHON:q} -m tailsched.plotting.batch {params.commands:q} 2>&1 | tee {log:q}"
 
 
 rule sqd_table:
@@ -120,7 +160,7 @@ rule sqd_table:
 rule sqd_statements:
     input:
         module="paper_checks/sqd_statements.py",
-        solved=sqd_files("solved", [*SQD_CURVES["sweeps"], *SQD_CURVES["residuals"], *SQD_CURVES["tails"]]),
+        solved=sqd_files("solved", SQD_FAMILIES),
     output:
         multiext(f"{SQD}/checks/statements", ".csv", ".md"),
     log:

@@ -14,6 +14,9 @@ import numpy as np
 
 from tailsched._jit import njit
 
+#: Change of a ratio of probabilities that is none: close to 1 it only shakes in its last digits.
+ROUNDING = 1e-14
+
 #: Steps that are worked on together, so that their coefficients stay near the processor.
 BLOCK = 64
 
@@ -359,7 +362,7 @@ def sweep(
                 sum_12[i >> 12] += change
         if l > 0 and settled > 0.0:
             new = begun / was
-            steady = steady + 1 if abs(new - ratio) <= settled * (1.0 - new) else 0
+            steady = steady + 1 if abs(new - ratio) <= max(settled * (1.0 - new), ROUNDING) else 0
             ratio = new
             if steady >= 8 and new < 1.0 and l >= stored:
                 for k in range(layers):

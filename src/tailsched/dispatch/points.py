@@ -4,6 +4,7 @@ The gain of a policy is measured run by run against SQ(d) on the same jobs, whic
 """
 
 import argparse
+from itertools import product
 from pathlib import Path
 
 import yaml
@@ -15,32 +16,31 @@ from tailsched.tails.estimates import mean_over_shards
 SYSTEM = ("policy", "servers", "d", "lam", "sizes", "delta", "threshold", "cut", "delay", "runs", "arrivals")
 COLUMNS = (*SYSTEM, "quantity", "t", "estimate", "se", "low", "high")
 
-#: Arrivals of a point at least.
-FEWEST = 200_000
-
 
 def _numbers(entry):
     return entry.estimate, entry.se, entry.low, entry.high
 
 
-def rows(spec, arrivals, seed):
+def cases(system, most):
+    """Return (servers, lam, delay) of the points of a policy; of more than `most` servers there are `most`."""
+    counts = dict.fromkeys(min(servers, most) for servers in system["servers"])
+    return list(product(counts, system["lams"], system.get("delays", [0.0])))
+
+
+def rows(spec, arrivals, seed, most=10**7):
     """Yield the rows of a simulation.
 
     Parameters
     ----------
     spec : the simulation's dictionary
-    arrivals : of a whole curve; a point gets `share` of them
+    arrivals : of all simulations together; the points of this one divide `share` of them
     seed : root seed
+    most : servers at most
     """
-    each = max(int(arrivals * spec["share"]), FEWEST)
+    points = sum(len(system["policies"]) * len(cases(system, most)) for system in spec["systems"])
+    each = int(arrivals * spec["share"] / points)
     for system in spec["systems"]:
-        cases = [
-            (servers, lam, delay)
-            for servers in system["servers"]
-            for lam in system["lams"]
-            for delay in system.get("delays", [0.0])
-        ]
-        for servers, lam, delay in cases:
+        for servers, lam, delay in cases(system, most):
             base, name = None, f"{system['sizes']} {servers} {system['d']} {lam}"
             for policy in system["policies"]:
                 options = [system[key] for key in ("delta", "threshold")]
@@ -69,12 +69,13 @@ def main():
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("config", type=Path, help="with the list under `simulations`")
     parser.add_argument("name")
-    parser.add_argument("--arrivals", type=int, required=True, help="of a curve of the run")
+    parser.add_argument("--arrivals", type=int, required=True, help="of all simulations together")
+    parser.add_argument("--servers", type=int, default=10**7, help="at most")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT.csv")
     arguments = parser.parse_args()
     spec = yaml.safe_load(arguments.config.read_text(encoding="utf-8"))["simulations"][arguments.name]
-    write_csv(arguments.output, COLUMNS, rows(spec, arguments.arrivals, arguments.seed))
+    write_csv(arguments.output, COLUMNS, rows(spec, arguments.arrivals, arguments.seed, arguments.servers))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,9 @@ from tailsched.dispatch.cavity import Cavity
 from tailsched.dispatch.policies import POLICIES
 from tailsched.files import write_csv
 
+#: Points of a sweep at least.
+FEWEST = 5
+
 COLUMNS = ("policy", "d", "x", "mean_wait", "ties", "iterations")
 
 
@@ -99,18 +102,23 @@ KINDS = {
 
 
 def main():
-    """Write the rows of one family of solutions."""
+    """Write the rows of families of solutions, each into a file NAME.csv."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("config", type=Path, help="with the family under one of: " + ", ".join(KINDS))
-    parser.add_argument("name")
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT.csv")
+    parser.add_argument("names", nargs="+", metavar="NAME")
+    parser.add_argument("--points", type=float, default=1.0, help="share of the points of a sweep")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FOLDER")
     arguments = parser.parse_args()
     config = yaml.safe_load(arguments.config.read_text(encoding="utf-8"))
-    for kind, (columns, make) in KINDS.items():
-        if arguments.name in config[kind]:
-            write_csv(arguments.output, columns, make(config[kind][arguments.name]))
-            return
-    parser.error(f"no family {arguments.name} in {arguments.config}")
+    for name in arguments.names:
+        kind = next((kind for kind in KINDS if name in config[kind]), None)
+        if kind is None:
+            parser.error(f"no family {name} in {arguments.config}")
+        columns, make = KINDS[kind]
+        family = config[kind][name]
+        if kind == "sweeps":
+            family = {**family, "points": max(round(arguments.points * family["points"]), FEWEST)}
+        write_csv(arguments.output / f"{name}.csv", columns, make(family))
 
 
 if __name__ == "__main__":

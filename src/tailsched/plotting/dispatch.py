@@ -11,14 +11,14 @@ from pathlib import Path
 from tailsched.files import write_csv
 from tailsched.plotting.style import COLUMN, GREY, figure, save
 
-#: Policy -> (colour, line style).
+#: Policy -> (colour, line style). The solid line is drawn beneath the others, which may lie on it.
 STYLES = {
     "sq": ("#1a1a1a", (0, (1.2, 1.2))),
     "sq-rtb": ("#0b62b0", (0, (4.5, 1.3))),
     "sq-re": ("#00806b", (0, (4, 1.1, 1.1, 1.1))),
-    "sq-rtb-re": ("#43147c", "-"),
+    "sq-rtb-re": ("#43147c", (0, (2.5, 1.2))),
     "las": ("#d1730a", (0, (4, 1.1, 1.1, 1.1, 1.1, 1.1))),
-    "las-qtb": ("#7f3300", "-"),
+    "las-qtb": ("#7f3300", (0, (7, 1.5, 1.5, 1.5))),
     "re": ("#8a7300", (0, (6, 1.5))),
     "lew": ("#cc1f1f", "-"),
 }
@@ -100,13 +100,30 @@ def panel_of(output):
     return output.name[5:6] if output.name.startswith("fig") else output.name.rpartition("_")[2]
 
 
-def finish(fig, ax, arguments, columns, rows, title=None):
+def draw_line(ax, x, y, style, name):
+    """Draw a curve of a style (colour, line style); a solid one is a little wider and lies below the others."""
+    colour, line = style
+    beneath = {"linewidth": 2.0, "zorder": 1.9} if line == "-" else {}
+    ax.plot(x, y, color=colour, linestyle=line, label=name, **beneath)
+
+
+def draw_interval(ax, x, low, high, colour):
+    """Draw a 95 % interval."""
+    ax.plot([x, x], [low, high], color=colour, linewidth=1.0, solid_capstyle="butt", zorder=3)
+
+
+def draw_dots(ax, x, y, colour):
+    """Draw simulated points."""
+    ax.plot(x, y, "o", color=colour, markerfacecolor="white", markersize=3.0, markeredgewidth=0.8, zorder=3)
+
+
+def finish(fig, ax, arguments, columns, rows, title=None, **legend):
     """Add the legend, title and mark; write the PDF, the PNG and the CSV."""
-    ax.legend(loc="best", borderaxespad=0.6)
+    ax.legend(**{"loc": "best", "borderaxespad": 0.6, **legend})
     if title:
         ax.set_title(title, loc="left")
     if arguments.mark:
-        ax.text(0.99, 0.01, arguments.mark, transform=ax.transAxes, ha="right", va="bottom", color=GREY)
+        ax.set_title(arguments.mark, loc="right", color=GREY)
     save(fig, arguments.output)
     write_csv(arguments.output.with_name(arguments.output.name + ".csv"), columns, rows)
 
@@ -127,25 +144,15 @@ def draw_gains(ax, curves, names, styles, points=()):
     """
     rows = []
     for key, name in names.items():
-        colour, line = styles[key]
         x, gain, _ = zip(*curves[key], strict=True)
-        ax.plot(x, gain, color=colour, linestyle=line, label=name)
+        draw_line(ax, x, gain, styles[key], name)
         rows += [("cavity", name, *key, a, b, None, None, c) for a, b, c in curves[key]]
         chosen = [p for p in points if (p["policy"], p["d"]) == key and p["quantity"] == "gain"]
         for p in chosen:
             low, high = p["low"], p["high"]
-            ax.plot([p["lam"]] * 2, [low, high], color=colour, linewidth=1.0, solid_capstyle="butt", zorder=3)
+            draw_interval(ax, p["lam"], low, high, styles[key][0])
             rows.append(("simulated", name, *key, p["lam"], p["estimate"], low, high, None))
-        if chosen:
-            marks = [(p["lam"], p["estimate"]) for p in chosen]
-            ax.plot(
-                *zip(*marks, strict=True),
-                "o",
-                color=colour,
-                markerfacecolor="white",
-                markersize=3.2,
-                markeredgewidth=0.9,
-            )
+        draw_dots(ax, [p["lam"] for p in chosen], [p["estimate"] for p in chosen], styles[key][0])
     return rows
 
 
@@ -166,7 +173,7 @@ def gain_panel(
         ax.set_xscale("log")
     if mark_x:
         ax.axvline(mark_x[0], color=GREY, linewidth=0.8, linestyle=(0, (1.5, 1.5)), zorder=0)
-        ax.text(mark_x[0], 0.02, f" {mark_x[1]}", color=GREY, transform=ax.get_xaxis_transform(), va="bottom")
+        ax.text(mark_x[0], 0.98, f" {mark_x[1]}", color=GREY, transform=ax.get_xaxis_transform(), va="top")
     places = [row[4] for row in rows]
     ax.set_xlim(*(xlim or (min(places), max(places))))
     ax.set_ylim(*ylim)

@@ -396,8 +396,10 @@ def _parts(shards, counts, share, t, longest=None):
 
 
 def _load(shards):
-    """Return the busy servers seen in each shard, less those expected."""
+    """Return the busy servers seen in each shard, less those expected; zeros where the system is not told."""
     origin = shards[0].origin
+    if "servers" not in origin:
+        return np.zeros(len(shards))
     return np.array([shard.totals.busy / shard.span for shard in shards]) - origin["servers"] * origin["load"]
 
 

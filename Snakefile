@@ -16,6 +16,7 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/checks.smk"
+include: "workflow/rules/sqd_common.smk"
 include: "workflow/rules/sqd.smk"
 
 

@@ -339,11 +339,13 @@ def test_methods(capsys):
     assert simulate(capsys, *short)["method"] == "natural"
     tagged = simulate(capsys, *short, "--method", "tagged")
     assert tagged["method"] == "tagged" and tagged["tagged_jobs"] > 0
-    assert tagged["precision"]["budget"] == 200_000 and tagged["precision"]["met"] is False
+    assert tagged["precision"] is None
+    asked = simulate(capsys, *short, "--method", "tagged", "--precision", 0.01)["precision"]
+    assert asked["budget"] == 200_000 and asked["met"] is False
     again = simulate(capsys, *short, "--method", "tagged", "--cores", 2)
     assert again == tagged
     fcfs = ["--policy", "fcfs", *SETTING[2:]]
-    assert "method = 'tagged': the tail of fcfs" in refused(
+    assert "method = 'tagged': under fcfs at this load" in refused(
         capsys, "simulate", *fcfs, "--arrivals", "1e5", "--method", "tagged"
     )
     assert "method = 'guess'" in refused(capsys, "simulate", *short, "--method", "guess")

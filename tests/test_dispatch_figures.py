@@ -215,7 +215,7 @@ def test_an_edited_solver_asks_for_no_simulation_of_the_other_paper(tmp_path):
 
 
 def test_every_panel_has_its_module_and_its_families():
-    rules = (ROOT / "workflow" / "rules" / "sqd.smk").read_text()
+    rules = (ROOT / "workflow" / "rules" / "sqd_common.smk").read_text()
     modules = set(re.findall(r'"(sqd_(?:fig|table|threshold|bias|stale)\w*)"', rules))
     assert modules == {path.stem for path in (ROOT / "figures").glob("sqd_*.py")}
     config = yaml.safe_load((ROOT / "config" / "sqd.yaml").read_text())

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,19 @@ def command(*arguments):
 def environment(place, **extra):
     """Kernels and command line come from the checkout in `place`."""
     return {**os.environ, "PYTHONPATH": str(place / "src"), "PYTHONDONTWRITEBYTECODE": "1", **extra}
+
+
+def only(place, curves, comparisons=None, figures=None):
+    """Leave of the configuration the setting `low` with some curves."""
+    split, paper = (place / "config" / f"{name}.yaml" for name in ("split", "paper"))
+    low = yaml.safe_load(split.read_text())["settings"]["low"]
+    parts = {
+        "settings": {"low": {**low, "curves": curves}},
+        "comparisons": comparisons or {},
+        "figures": figures or {},
+    }
+    split.write_text(yaml.safe_dump(parts))
+    paper.write_text(yaml.safe_dump({**yaml.safe_load(paper.read_text()), "settings": {}}))
 
 
 def snakemake(place, *arguments, **extra):
@@ -195,11 +209,7 @@ def test_a_curve_with_tagged_jobs(checkout):
 
 def test_comparisons_and_limits(checkout):
     """The tables of a run with one setting: paired differences, and the rate of an endless job."""
-    config = yaml.safe_load((checkout / "config" / "split.yaml").read_text())
-    curves = {"srpt": "srpt", "split": "split"}
-    kept = {"low": {**config["settings"]["low"], "curves": curves}}
-    parts = {"settings": kept, "comparisons": {"low": [["split", "srpt"]]}, "figures": {}}
-    (checkout / "config" / "split.yaml").write_text(yaml.safe_dump(parts))
+    only(checkout, {"srpt": "srpt", "split": "split"}, comparisons={"low": [["split", "srpt"]]})
     (checkout / "tiny.yaml").write_text(yaml.safe_dump({**TINY, **TAGGED}))
     tables = checkout / "results/tiny/split/tables"
     done = snakemake(
@@ -332,10 +342,8 @@ def test_a_file_of_sizes_is_watched(checkout):
 
 def test_a_failed_check_stops_the_run_and_keeps_its_rows(checkout):
     """All curves of a run of one setting; then one curve is made to break an identity."""
-    config = yaml.safe_load((checkout / "config" / "split.yaml").read_text())
-    kept = {"low": {**config["settings"]["low"], "curves": {"srpt": "srpt"}}}
     figures = {"fig06a": {"module": "fig06_low_load", "setting": "low", "curves": ["srpt"]}}
-    (checkout / "config" / "split.yaml").write_text(yaml.safe_dump({"settings": kept, "figures": figures}))
+    only(checkout, {"srpt": "srpt"}, figures=figures)
     checks = checkout / "results/tiny/split/checks"
     verdict = "results/tiny/split/checks/verdict.txt"
     done = snakemake(checkout, verdict)
@@ -362,12 +370,16 @@ def test_the_linter_finds_only_what_is_waived(finished):
 
 def test_the_configs_are_valid():
     """All three configurations over the one DAG pass their own check, and say what they claim."""
+    from snakemake.utils import update_config
+
     from tailsched import config
 
     split = yaml.safe_load((ROOT / "config" / "split.yaml").read_text())
     for name, arrivals in (("paper", None), ("smoke", None), ("brute_force", 10**10)):
         work = yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text())
-        curves = config.check({**split, **work}, ROOT / "workflow" / "schemas" / "config.schema.yaml")
+        whole = deepcopy(split)
+        update_config(whole, work)
+        curves = config.check(whole, ROOT / "workflow" / "schemas" / "config.schema.yaml")
         assert 50 <= len(curves) <= 60
         assert arrivals is None or work["arrivals"] == arrivals
     used = {

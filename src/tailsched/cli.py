@@ -233,8 +233,8 @@ def limit(arguments):
         )
     works = runs.divide(arrivals, shards, warm_up, setting)
     _warn(setting)
-    rate = curves.mean_over_shards(
-        runs.run_endless_shards(setting, "limit", seed, works, _cores(arguments, arrivals))
+    rate = curves.rate_of(
+        setting, runs.run_endless_shards(setting, "limit", seed, works, _cores(arguments, arrivals))
     )
     expected = curves.limit_estimate(setting, rate)
     theory = "inf" if setting.limit == math.inf else setting.limit

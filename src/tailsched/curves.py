@@ -12,7 +12,15 @@ import numpy as np
 
 from tailsched.files import write_csv, write_json
 from tailsched.settings import Setting
-from tailsched.tails.estimates import GRID_POINTS, Estimate, Tails, mean_over_shards, percentile, student
+from tailsched.tails.estimates import (
+    GRID_POINTS,
+    Estimate,
+    Tails,
+    controlled,
+    mean_over_shards,
+    percentile,
+    student,
+)
 from tailsched.tails.precision import Goal, reached
 from tailsched.tails.shards import check_same
 from tailsched.theory.bounds import benchmark_tail
@@ -32,6 +40,13 @@ def _ratio(shards, field, over):
     return np.array([getattr(shard.totals, field) / over(shard) for shard in shards])
 
 
+def _at_known_load(setting, shards, values):
+    """Return the mean of one value a shard, at the load that is known, see `tailsched.tails.estimates`."""
+    return mean_over_shards(
+        controlled(values, _ratio(shards, "busy", lambda s: s.span) - setting.servers * setting.load)
+    )
+
+
 def _without_variance(estimate, what):
     return Estimate(estimate.estimate, note=f"the variance of {what} is infinite: no standard error exists")
 
@@ -39,10 +54,8 @@ def _without_variance(estimate, what):
 def _mean_response(setting, shards):
     if not setting.tail_index > 1:
         return Estimate(None, note="the mean response time is infinite")
-    extra = mean_over_shards(
-        _ratio(shards, "response", lambda s: s.totals.counted)
-        - _ratio(shards, "work", lambda s: s.totals.counted)
-    )
+    response, work = (_ratio(shards, key, lambda s: s.totals.counted) for key in ("response", "work"))
+    extra = _at_known_load(setting, shards, response - work)
     mean = setting.sizes.mean
     shifted = (None if value is None else mean + value for value in (extra.estimate, extra.low, extra.high))
     estimate, low, high = shifted
@@ -54,7 +67,7 @@ def _mean_jobs(setting, shards):
     finite_mean, finite_variance = setting.jobs_moments
     if not finite_mean:
         return Estimate(None, note="the mean number of jobs is infinite")
-    result = mean_over_shards(_ratio(shards, "jobs", lambda s: s.span))
+    result = _at_known_load(setting, shards, _ratio(shards, "jobs", lambda s: s.span))
     return result if finite_variance else _without_variance(result, "the number of jobs")
 
 
@@ -115,9 +128,15 @@ def service_rate(setting, shards):
     time; for other policies it is measured in runs with such a job (`tailsched.mgn.tagged.endless_rate`).
     """
     if setting.policy.name == "srpt":
-        return mean_over_shards(_ratio(shards, "few", lambda s: s.span))
+        return _at_known_load(setting, shards, _ratio(shards, "few", lambda s: s.span))
     rates = [shard.rate for shard in shards]
-    return None if None in rates else mean_over_shards(rates)
+    return None if None in rates else rate_of(setting, rates)
+
+
+def rate_of(setting, rates):
+    """Return the rate q of an endless job from [rate, load] of each shard, with the load for a control variate."""
+    rate, load = np.transpose(rates)
+    return mean_over_shards(controlled(rate, load - setting.servers * setting.load))
 
 
 def limit_estimate(setting, rate):

@@ -3,6 +3,7 @@
 import argparse
 import json
 import math
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from tailsched.claims import VERDICTS, Group, Value
 from tailsched.curves import read_curve
 from tailsched.files import write_json
 from tailsched.sizes import parse_sizes
+
+#: Relative standard error of a rate at least: where a control variate leaves no other, rounding does.
+ROUNDING = 1e-6
 
 #: Half width of a 95 % interval, over the estimate, up to which a time counts as measured.
 PRECISE = 0.03
@@ -119,7 +123,11 @@ class Curve:
         """The measured rate of an endless job, None if the run has none."""
         entry = self.summary.get("rate")
         value = Value.of({"shards": self.shards, **entry}, self.jobs) if entry else None
-        return value and value.stretched(self.sizes.tail_index, -1)
+        if value is None:
+            return None
+        least = ROUNDING * value.estimate
+        value = replace(value, below=max(value.below, least), above=max(value.above, least))
+        return value.stretched(self.sizes.tail_index, -1)
 
     @property
     def limit_from_rate(self):

@@ -98,7 +98,8 @@ def shard_of(run, origin, index, **more):
     tally = run.tally
     return Shard(
         origin, index, 1.0 / tally.per_unit, tally.responses, tally.sizes, tally.times, tally.exceed,
-        tally.outgrow, tally.large, tally.large_exceed, run.totals, run.span, run.seen, run.arrivals, **more,
+        tally.outgrow, tally.cuts, tally.large, tally.large_exceed, run.totals, run.span, run.seen, run.arrivals,
+        **more,
     )  # fmt: skip
 
 
@@ -144,24 +145,25 @@ def run_tagged(setting, name, seed, place, work, warm_up, ladder, times=(), prog
 
     run = mgn.simulate(
         simulator, setting.servers, setting.lam, setting.sizes, work.jobs, warm_up, streams, times,
-        progress=progress, cut=ladder.cut, visits=visits.tolist(), visit=visit, **parameters,
+        progress=progress, cuts=ladder.cuts, visits=visits.tolist(), visit=visit, **parameters,
     )  # fmt: skip
     rows.append((np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0)))
     fields = (np.concatenate(column) for column in zip(*rows, strict=True))
     windows = np.cumsum(np.asarray(work.windows, np.int64)[::-1])[::-1]
     origin = {"curve": name[1], "seed": seed, **setting.identity, "warm_up": warm_up}
-    shard = shard_of(run, origin, index, tagged=Tagged(windows, *fields), cut=ladder.cut, until=ladder.until)
+    shard = shard_of(run, origin, index, tagged=Tagged(windows, *fields), until=ladder.until)
     return shard._replace(arrivals=shard.arrivals + int(drawn.sum())), drawn
 
 
 def run_endless(setting, name, seed, index, arrivals, warm_up, progress=None):
-    """Return the rate at which an endless job is served in one shard."""
+    """Return [rate, load] of one shard, see `tailsched.mgn.tagged.endless_rate`."""
     from tailsched.mgn.tagged import endless_rate
 
     simulator, parameters = setting.simulator()
     rng = stream(seed, name, index, "endless")
     system = simulator, setting.servers, setting.lam, setting.sizes
-    return endless_rate(*system, rng, arrivals, warm_up, progress, **parameters)
+    beside = setting.beside_large and (setting.beside_large, setting.large_load)
+    return list(endless_rate(*system, rng, arrivals, warm_up, beside, progress, **parameters))
 
 
 def why_not_tagged(setting, until, arrivals):
@@ -313,7 +315,7 @@ def _workers(cores, bar):
 
 
 def run_endless_shards(setting, name, seed, works, cores=1):
-    """Return the rate of an endless job in each shard.
+    """Return the rate of an endless job in each shard, with the load of the others: see `run_endless`.
 
     Raises
     ------

@@ -11,6 +11,7 @@ A policy is written in one string, ``name:option=value,...``, the same on the co
     ``large-load=L`` (of the large-job server, without work stealing)
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -168,6 +169,26 @@ class Setting:
             return choose(*system, large_load=given["large-load"])
         percent = check_number("threshold-percentile", given["threshold-percentile"], 0.0, 100.0)
         return choose(*system, percentile=percent)
+
+    @cached_property
+    def large_load(self):
+        """Load of the server of the large jobs, None for a policy without one, and 0 without large jobs."""
+        if self.threshold is None:
+            return None
+        loads = thresholds.thresh_loads if self.policy.name == "thresh-split" else thresholds.tags_loads
+        return (
+            loads(self.sizes, self.servers, self.load, self.threshold)[0]
+            if self.threshold < math.inf
+            else 0.0
+        )
+
+    @property
+    def beside_large(self):
+        """Function from an array of sizes to the work of each job on the server of the large jobs, or None."""
+        if self.threshold is None:
+            return None
+        work = thresholds.thresh_work if self.policy.name == "thresh-split" else thresholds.tags_work
+        return lambda sizes: work(sizes, self.threshold)
 
     @cached_property
     def resolved(self):

@@ -16,6 +16,7 @@ except ValueError as error:
 
 BATCHES = configuration.batches(config)
 SPLIT = f"{config['results']}/split"
+TIMES = ["--times", ",".join(map(str, config["times"]))] if config["times"] else []
 
 
 wildcard_constraints:
@@ -47,3 +48,16 @@ def curves_in(figure):
 
 def stem(wildcards, output):
     return os.path.splitext(output[0])[0]
+
+
+def simulation(wildcards):
+    """The command that makes some shards, but for the system and the output."""
+    work = BATCHES[wildcards.shards]
+    common = ["--curve", f"{wildcards.setting}/{wildcards.curve}", "--streams", wildcards.setting, *TIMES]
+    if work is None:
+        names = ["shards", "arrivals", "warm_up", "precision", "horizon", "far", "until", "seed"]
+        chosen = {**config, **{key: config["settings"][wildcards.setting].get(key, config[key]) for key in names[:2]}}
+        amounts = [word for name in names for word in (f"--{name.replace('_', '-')}", str(chosen[name]))]
+        return ["sample", *common, *amounts]
+    amounts = ["--arrivals", str(work.arrivals), "--warm-up", str(work.warm_up), "--seed", str(config["seed"])]
+    return ["shard", *common, "--shards", wildcards.shards, *amounts]

@@ -5,20 +5,6 @@ from tailsched._jit import ESTIMATOR_SOURCES, SIMULATION_SOURCES, source_files
 
 SIMULATORS = [os.path.relpath(path) for path in source_files(SIMULATION_SOURCES)]
 ESTIMATORS = [os.path.relpath(path) for path in source_files(ESTIMATOR_SOURCES)]
-TIMES = ["--times", ",".join(map(str, config["times"]))] if config["times"] else []
-
-
-def simulation(wildcards):
-    """The command that makes some shards, but for the system and the output."""
-    work = BATCHES[wildcards.shards]
-    common = ["--curve", f"{wildcards.setting}/{wildcards.curve}", "--streams", wildcards.setting, *TIMES]
-    if work is None:
-        names = ["shards", "arrivals", "warm_up", "precision", "horizon", "far", "until", "seed"]
-        chosen = {**config, **{key: config["settings"][wildcards.setting].get(key, config[key]) for key in names[:2]}}
-        amounts = [word for name in names for word in (f"--{name.replace('_', '-')}", str(chosen[name]))]
-        return ["sample", *common, *amounts]
-    amounts = ["--arrivals", str(work.arrivals), "--warm-up", str(work.warm_up), "--seed", str(config["seed"])]
-    return ["shard", *common, "--shards", wildcards.shards, *amounts]
 
 
 rule shard:

@@ -262,7 +262,7 @@ def simulate(
     clock=0.0,
     progress=None,
     keep=False,
-    cut=np.inf,
+    cuts=(),
     visits=(),
     visit=None,
     **parameters,
@@ -283,7 +283,7 @@ def simulate(
     clock : absolute time at the start
     progress : called with the number of arrivals after each block
     keep : whether to keep the completion times, in ``Run.tally.completions``, from job 0 on
-    cut : size above which jobs are counted apart, too
+    cuts : sizes in ascending order, between which jobs are counted apart, too
     visits : numbers of arrivals, in ascending order; just before each of them, but for its interarrival time,
         ``visit(engine, number)`` is called, which must leave the engine as it is
     visit : see `visits`
@@ -294,7 +294,7 @@ def simulate(
     Run
     """
     total = warm_up + jobs
-    tally = create_tally(times, total if keep else 0, unit_of(sizes.mean), cut)
+    tally = create_tally(times, total if keep else 0, unit_of(sizes.mean), cuts)
     visits = deque(visits)
     engine = Engine(policy, n, sizes.mean, tally, **parameters)
     engine.clock = clock

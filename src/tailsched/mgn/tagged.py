@@ -13,7 +13,11 @@ the ladder. A size gets a copy of its own from the last state in which it and th
 alike, with as much work left as is due, and sees what the endless job has seen so far, then fresh arrivals.
 That is a matter of cost alone: each copy is what it would have been with its own size from the start.
 
-The same endless job gives the long-run rate q at which a policy serves a very large one (`endless_rate`).
+The same endless job gives the long-run rate q at which a policy serves a very large one (`endless_rate`). Over a
+run of N arrivals the load that giants bring differs from its mean by the order of N^(1/alpha - 1), and the rate with
+it. Where one server serves the endless job and certain work of the others, and that work has a known mean, what was
+done of it is replaced by its mean, a control variate of coefficient one: the rate is then known to rounding if the
+server is never idle and gets just that work, and is not if it does not.
 """
 
 import numpy as np
@@ -88,6 +92,7 @@ class _Copy:
         self.now = now
         self.start = engine.origin + now
         self.slot = -1
+        self.busy = 0.0  # the integral over time of the busy servers
 
     def clone(self):
         twin = object.__new__(_Copy)
@@ -115,6 +120,7 @@ class _Copy:
         window = (self.number, self.number + 1)
         totals = self.engine.feed(arrivals, sizes, self.following, window, end)
         self.following += arrivals.size
+        self.busy += totals.busy
         self.now = end
         return totals.response if totals.counted else np.nan
 
@@ -129,10 +135,21 @@ class _Copy:
 
     def left(self, by=0.0):
         """Take `by` off the tagged job's work; return what it has left."""
-        engine = self.engine
-        engine.state, left = engine.policy.shorten(engine.state, engine.pool, self.slot, by, self.now)
-        engine.pool.size[self.slot] -= by
+        left = self._shorten(self.slot, by)
+        self.engine.pool.size[self.slot] -= by
         return left
+
+    def _shorten(self, slot, by):
+        engine = self.engine
+        engine.state, left = engine.policy.shorten(engine.state, engine.pool, slot, by, self.now)
+        return left
+
+    def unfinished(self, part):
+        """Return what is still to be done of the other jobs' work `part(size)`, done last of a job's work."""
+        pool = self.engine.pool
+        parts = part(pool.size)
+        parts[pool.free[self.engine.present :]] = parts[self.slot] = 0.0
+        return sum(min(self._shorten(slot, 0.0), parts[slot]) for slot in np.flatnonzero(parts).tolist())
 
     def follow(self, world, left, until):
         """Run on until the tagged job, with work `left`, leaves; return its response, inf beyond `until`."""
@@ -230,7 +247,7 @@ def _set_size(copy, endless, size):
     return left
 
 
-def endless_rate(policy, n, lam, sizes, rng, arrivals, warm_up, progress=None, **parameters):
+def endless_rate(policy, n, lam, sizes, rng, arrivals, warm_up, beside=None, progress=None, **parameters):
     """Return the long-run rate at which an endless job is served, from its presence throughout a run.
 
     Parameters
@@ -239,8 +256,15 @@ def endless_rate(policy, n, lam, sizes, rng, arrivals, warm_up, progress=None, *
     n, lam, sizes : the M/G/n
     rng : numpy.random.Generator
     arrivals, warm_up : arrivals simulated, arrivals before the endless job's service is counted
+    beside : (part, load), a function from the (m,) sizes of jobs to the work of each that only the endless job's
+        server does, and the mean of that work per unit of time; None if there is no such work
     progress : called with the number of arrivals after each block
     parameters : the policy's own
+
+    Returns
+    -------
+    rate : share of the time in which the endless job was served
+    load : mean number of servers that served others, in the long run n rho
     """
     engine = Engine(policy, n, sizes.mean, create_tally(unit=unit_of(sizes.mean)), **parameters)
     endless = max(ENDLESS * unit_of(sizes.mean), 64 * LEAST_STEP / lam)
@@ -249,10 +273,15 @@ def endless_rate(policy, n, lam, sizes, rng, arrivals, warm_up, progress=None, *
     path = _Copy(engine, 0, 0.0)
     world = World(rng, lam, sizes)
     path.insert(0.0, endless)
-    served = span = 0.0
+    part, load = beside or (np.zeros_like, 0.0)
+    served = brought = span = 0.0
+    at_first = None
     while world.drawn < arrivals:
         path.rebase()
         warm = world.drawn < warm_up
+        if not warm and at_first is None:
+            at_first = path.unfinished(part)
+            path.busy = 0.0
         start = path.now
         left = (warm_up if warm else arrivals) - world.drawn
         block = world.draw(start, min(left, MOST_STEP, max(int(engine.epoch * lam), LEAST_STEP)))
@@ -261,7 +290,9 @@ def endless_rate(policy, n, lam, sizes, rng, arrivals, warm_up, progress=None, *
         path.left(-done)  # as good as new: it never ends
         if not warm:
             served += done
+            brought += float(part(block[1]).sum())
             span += path.now - start
         if progress is not None:
             progress(block[0].size)
-    return served / span
+    done_beside = brought + at_first - path.unfinished(part)
+    return served / span + (done_beside / span - load), (path.busy - served) / span

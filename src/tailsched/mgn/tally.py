@@ -25,9 +25,9 @@ class Tally(NamedTuple):
 
     `responses` and `sizes` are histograms (int64) of the counted jobs, in units of 1 / `per_unit`. `times`
     (float64, ascending) are extra times t with `exceed`, the number of counted jobs with T > t, and
-    `outgrow`, the number of those with S > t. `large` and `large_exceed` are the parts of `responses` and
-    `exceed` that come from jobs larger than `cut`. `completions`, if not empty, receives each job's
-    completion time by its number.
+    `outgrow`, the number of those with S > t. Rows b of `large` (bands, BINS) and `large_exceed` (bands, times) are
+    the parts of `responses` and `exceed` that come from jobs of band b: larger than ``cuts[b]``, and not than
+    ``cuts[b + 1]``. `completions`, if not empty, receives each job's completion time by its number.
     """
 
     responses: np.ndarray
@@ -39,16 +39,17 @@ class Tally(NamedTuple):
     large_exceed: np.ndarray
     completions: np.ndarray
     per_unit: float
-    cut: float
+    cuts: np.ndarray
 
 
-def create_tally(times=(), jobs=0, unit=1.0, cut=np.inf):
+def create_tally(times=(), jobs=0, unit=1.0, cuts=()):
     """Return an empty tally; `jobs` is the number of completion times to keep, `unit` a power of two."""
-    times = np.array(sorted(times), dtype=np.float64)
-    responses, sizes, large = np.zeros((3, BINS), np.int64)
-    exceed, outgrow, large_exceed = np.zeros((3, times.size), np.int64)
+    times, cuts = np.array(sorted(times), dtype=np.float64), np.array(cuts, dtype=np.float64)
+    responses, sizes = np.zeros((2, BINS), np.int64)
+    exceed, outgrow = np.zeros((2, times.size), np.int64)
+    large, large_exceed = np.zeros((cuts.size, BINS), np.int64), np.zeros((cuts.size, times.size), np.int64)
     completions = np.full(jobs, np.nan)
-    return Tally(responses, sizes, times, exceed, outgrow, large, large_exceed, completions, 1.0 / unit, cut)
+    return Tally(responses, sizes, times, exceed, outgrow, large, large_exceed, completions, 1.0 / unit, cuts)
 
 
 @inlined
@@ -57,12 +58,15 @@ def count(tally, response, size):
     bin = bin_of(response * tally.per_unit)
     tally.responses[bin] += 1
     tally.sizes[bin_of(size * tally.per_unit)] += 1
-    large = size > tally.cut
-    if large:
-        tally.large[bin] += 1
+    band = 0
+    while band < tally.cuts.size and tally.cuts[band] < size:
+        band += 1
+    if band > 0:
+        tally.large[band - 1, bin] += 1
     i = 0
     while i < tally.times.size and tally.times[i] < response:
         tally.exceed[i] += 1
         tally.outgrow[i] += tally.times[i] < size
-        tally.large_exceed[i] += large
+        if band > 0:
+            tally.large_exceed[band - 1, i] += 1
         i += 1

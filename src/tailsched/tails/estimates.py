@@ -7,13 +7,13 @@ A response is never below the job's size, so with the law of S known
 .. math:: P[T > t] = P[S > t] + P[S \le t < T],
 
 and only the second term, the excess, is estimated. In a natural run it is the share of the counted jobs with
-T > t less the share with S > t. With tagged jobs (`tailsched.mgn.tagged`) that share is taken of the jobs up to
-the size `cut` alone, and each band of the ladder adds
+T > t less the share with S > t. With tagged jobs (`tailsched.mgn.tagged`) there is, for the sizes in each band of
+the ladder, another estimate,
 
 .. math:: \frac{1}{M_b} \sum_{windows} \sum_{j \in b} w_j 1\{x_j \le t < T_j\},
 
-over the M_b windows that reach it. Both parts are unbiased, whatever the dependence between the jobs of a window,
-the windows of a run, and the run itself.
+over the M_b windows that reach it. Both are unbiased, whatever the dependence between the jobs of a window,
+the windows of a run, and the run itself, and the two are averaged in each band (`Tails.share`).
 
 The standard error is that of the mean over the shards. The interval treats the excess as a sum of equal events,
 overdispersed Poisson in number, with the dispersion seen between the shards, and is of Jeffreys' form: with m
@@ -23,9 +23,16 @@ least the largest known in the octave below t, and at least what one job or one 
 without an event says nothing of how they clump. The natural and the tagged part have an interval each, and the
 interval of their sum has the root of the sum of squares of their distances on either side.
 
-Beyond `SILENCE` times the longest response seen of a job of size up to `cut`, the natural part is taken to be
+Beyond `SILENCE` times the longest response seen of a job with a part in it, the natural part is taken to be
 over: with tagged jobs there, it is not held against a curve that no such job has been seen, as it is in a natural
 run.
+
+Control variate
+---------------
+For a tail index below 2 the load of a run of N jobs is off its mean by the order of N^(1/alpha - 1), as a giant more
+or less came by, and whatever follows the load is off with it. The mean of what it follows is known: n rho servers
+are busy under every stable policy. So values of the shards are regressed on the busy servers seen in them, and are
+taken at n rho (`controlled`). The busy servers count what was served, not what arrived, of a giant.
 
 Percentiles
 -----------
@@ -59,6 +66,21 @@ LENDERS = 3
 
 #: How far the natural part of a curve with tagged jobs may reach beyond the longest response seen in it.
 SILENCE = 2.0
+
+#: Shards from which values are regressed on a control variate.
+FEWEST_CONTROLLED = 6
+
+#: Events a shard from which a part of a tail is: a few events do not follow the load.
+EVENTS_CONTROLLED = 8
+
+#: Natural jobs expected in a band, in all shards, from which they have a part in the estimate.
+FEWEST_NATURAL = 1000
+
+#: Natural jobs that a window is worth at most.
+MOST_WORTH = 1000.0
+
+#: Edges for which one is looked at where not all are needed.
+COARSE = 32
 
 #: Points an octave on the grid of a curve, all of them edges of the histogram.
 GRID_POINTS = 16
@@ -108,6 +130,34 @@ def mean_over_shards(values, note=None):
     return Estimate(mean, se, mean - reach, mean + reach, note)
 
 
+def controlled(values, control):
+    """Return values of the shards with their dependence on a control variate taken out.
+
+    Parameters
+    ----------
+    values : (shards, ...) array
+    control : (shards,) array whose mean is known to be 0
+
+    Returns
+    -------
+    array of the values' shape, whose mean is the regression's at 0 and whose spread makes the standard error of its
+    mean that of the regression; the values as they are if there are fewer than `FEWEST_CONTROLLED` shards or no
+    spread
+    """
+    values, control = np.asarray(values, float), np.asarray(control, float)
+    shards = values.shape[0]
+    centred = control - control.mean()
+    spread = float(centred @ centred)
+    if shards < FEWEST_CONTROLLED or not spread > 0.0:
+        return values
+    mean = values.mean(axis=0)
+    slope = np.tensordot(centred, values - mean, 1) / spread
+    residuals = values - mean - np.multiply.outer(centred, slope)
+    at_zero = mean - slope * control.mean()
+    scale = (shards - 1) / (shards - 2) * (1.0 + shards * control.mean() ** 2 / spread)
+    return at_zero + math.sqrt(scale) * residuals
+
+
 def dispersion_of(values):
     """Return variance over mean of one value a shard, 0 where all are 0; `values` is a (shards, ...) array."""
     mean = values.mean(axis=0)
@@ -152,9 +202,9 @@ def _greater(histogram):
     return np.append(np.cumsum(histogram[::-1])[::-1], 0)
 
 
-def _tagged(tagged, t):
-    """Return, at each t, the excess of the tagged jobs and the number of those with T > t."""
-    scaled = tagged.weight / tagged.windows[tagged.band]
+def _tagged(tagged, t, share):
+    """Return, at each t, the excess of the tagged jobs, times the share of their bands, and how many have T > t."""
+    scaled = (share / tagged.windows)[tagged.band] * tagged.weight
     by_size, by_response = np.argsort(tagged.size), np.argsort(tagged.response)
 
     def above(order, values):
@@ -177,6 +227,7 @@ class Tails(NamedTuple):
     samples : (m,) jobs with T > t, tagged ones too
     shards : the shards
     sizes : the job-size distribution
+    share : (bands,) weight of the tagged jobs in each band
     """
 
     t: np.ndarray
@@ -184,6 +235,7 @@ class Tails(NamedTuple):
     samples: np.ndarray
     shards: list
     sizes: Sizes
+    share: np.ndarray
 
     @classmethod
     def of(cls, shards, sizes):
@@ -194,14 +246,14 @@ class Tails(NamedTuple):
             last = int(np.searchsorted(grid, shards[0].until * (1 + 1e-12), side="right")) - 1
         window = slice(used[0], max(last, used[0]) + 1)
         t = grid[window]
-        rows = []
+        counts = []
         for shard in shards:
-            small = _greater(shard.responses - shard.large)[window]
-            outgrow = _greater(shard.sizes)
-            outgrow = (outgrow - outgrow[_at(grid, shard.cut)])[window]
-            rows.append((shard, small, outgrow, _greater(shard.large)[window]))
-        parts, samples = _parts(rows, t)
-        return cls(t, [part.with_floor() for part in parts], samples, shards, sizes)
+            small = _greater(shard.responses - shard.large.sum(axis=0))
+            longer = np.array([small, *map(_greater, shard.large)])[:, window]
+            counts.append(_Counts.of(shard, longer, _greater(shard.sizes)[window]))
+        share = _shares(shards, counts, sizes, t) if shards[0].tagged else np.zeros(0)
+        parts, samples = _parts(shards, counts, share, t)
+        return cls(t, [part.with_floor() for part in parts], samples, shards, sizes, share)
 
     @property
     def excess(self):
@@ -237,14 +289,13 @@ class Tails(NamedTuple):
     def at_times(self):
         """Estimate P[T > t] at the extra times of the shards, from exact counts."""
         times = self.shards[0].times[self.shards[0].times <= self.shards[0].until]
-        rows = []
+        counts = []
         for shard in self.shards:
-            beyond = _greater(shard.sizes)[_at(edges(shard.unit), shard.cut)]
-            counts = shard.exceed - shard.large_exceed, shard.outgrow - beyond, shard.large_exceed
-            rows.append((shard, *(count[: times.size] for count in counts)))
+            longer = np.array([shard.exceed - shard.large_exceed.sum(axis=0), *shard.large_exceed])
+            counts.append(_Counts.of(shard, longer[:, : times.size], shard.outgrow[: times.size]))
         seen = np.any(self.parts[0].values, axis=0)
         longest = self.t[np.flatnonzero(seen)[-1]] if seen.any() else 0.0
-        parts, samples = _parts(rows, times, longest)
+        parts, samples = _parts(self.shards, counts, self.share, times, longest)
         at = np.clip(np.searchsorted(self.t, times), 0, self.t.size - 1)
         parts = [part._replace(floor=own.floor[at]) for part, own in zip(parts, self.parts, strict=True)]
         return self._tail(times, parts, samples)
@@ -269,57 +320,114 @@ class Part(NamedTuple):
         return self._replace(floor=np.lib.stride_tricks.sliding_window_view(padded, octave + 1).max(axis=1))
 
 
-def _at(grid, cut):
-    """Return the index of the edge `cut`; the last one, which no job passes, for inf."""
-    return min(int(np.searchsorted(grid, cut)), grid.size - 1)
+class _Counts(NamedTuple):
+    """Jobs of a natural run by size, up to the first cut and then by band, as (1 + bands, t) arrays.
+
+    Attributes
+    ----------
+    longer, larger : jobs with T > t, jobs with S > t
+    """
+
+    longer: np.ndarray
+    larger: np.ndarray
+
+    @classmethod
+    def of(cls, shard, longer, outgrow):
+        """Make counts of `longer` and of the (t,) numbers of all jobs with S > t."""
+        at_cuts = _greater(shard.sizes)[np.searchsorted(edges(shard.unit), shard.cuts)]
+        limits = np.concatenate([[shard.totals.counted], at_cuts, [0]])[:, np.newaxis]
+        return cls(longer, np.clip(outgrow - limits[1:], 0, limits[:-1] - limits[1:]))
 
 
-def _parts(rows, t, longest=None):
+def _natural(shards, counts):
+    """Return the excess in the natural runs, (shards, 1 + bands, t)."""
+    pairs = zip(shards, counts, strict=True)
+    return np.stack([(count.longer - count.larger) / shard.totals.counted for shard, count in pairs])
+
+
+def _by_band(shards, t):
+    """Return the excess of the tagged jobs, (shards, bands, t)."""
+    bands = range(shards[0].tagged.windows.size)
+    every = np.ones(len(bands))
+    rows = [[_tagged(shard.tagged.only(band), t, every)[0] for band in bands] for shard in shards]
+    return np.reshape(rows, (len(shards), len(bands), t.size))
+
+
+def _shares(shards, counts, sizes, t):
+    """Return the weight of the tagged jobs in each band; the natural jobs of that band have the rest.
+
+    Both estimate the same, and are weighted by their numbers, a window being worth so many natural jobs as their
+    variances tell, over all t: where a large job's response is its own doing a window does the work of hundreds, and
+    where rare states of the system decide it, that of one. Bands with few natural jobs leave them out.
+    """
+    some = slice(None, None, COARSE)
+    relative = np.maximum(sizes.tail(t[some]), 1e-300)
+    natural = controlled(_natural(shards, counts)[:, 1:, some], _load(shards)) / relative
+    natural = natural.var(axis=0, ddof=1).mean(axis=1)
+    tagged = (_by_band(shards, t[some]) / relative).var(axis=0, ddof=1).mean(axis=1)
+    limits = np.append(sizes.tail(shards[0].cuts), 0.0)
+    jobs = np.mean([shard.totals.counted for shard in shards]) * -np.diff(limits)
+    windows = shards[0].tagged.windows
+    spread = tagged * windows
+    worth = np.divide(natural * jobs, spread, out=np.full(jobs.size, MOST_WORTH), where=spread > 0)
+    weight = np.clip(worth, 1.0, MOST_WORTH) * windows
+    return np.where(len(shards) * jobs < FEWEST_NATURAL, 1.0, weight / (weight + jobs))
+
+
+def _parts(shards, counts, share, t, longest=None):
     """Return (parts, samples) at times `t` (see `Tails`).
 
-    A row is a shard, its jobs of at most `cut` with T > t, its jobs of at most `cut` with S > t (less where t is
-    above `cut`), and its larger jobs with T > t. `longest` is the largest t with an excess in the natural part, if it
-    is not among the times.
+    `counts` are the `_Counts` of the shards. `longest` is the largest t with an excess in the natural part, if it is
+    not among the times.
     """
-    natural, tagged, rungs, samples = [], [], [], np.zeros(t.size, np.int64)
-    for shard, small, outgrow, large in rows:
-        natural.append((small - np.maximum(outgrow, 0)) / shard.totals.counted)
-        number = large
-        if shard.tagged is not None:
-            values, number = _tagged(shard.tagged, t)
-            tagged.append(values)
-            rungs.append(_rung_weight(shard.tagged, t))
-        samples += small + number
-    weight = np.full(t.size, np.mean([1.0 / shard.totals.counted for shard, *_ in rows]))
-    if not tagged:
-        return [Part(np.stack(natural), weight)], samples
+    natural = np.tensordot(_natural(shards, counts), np.append(1.0, 1.0 - share), (1, 0))
+    weight = np.full(t.size, np.mean([1.0 / shard.totals.counted for shard in shards]))
+    seen = np.any(natural, axis=0)
+    natural = _at_known_load(natural, weight, shards)
+    samples = sum(count.longer.sum(axis=0) for count in counts)
+    if shards[0].tagged is None:
+        return [Part(natural, weight)], samples
+    values, numbers = zip(*(_tagged(shard.tagged, t, share) for shard in shards), strict=True)
+    rungs = np.mean([_rung_weight(shard.tagged, t, share) for shard in shards], axis=0)
     if longest is None:
-        longest = t[np.flatnonzero(np.any(natural, axis=0))[-1]] if np.any(natural) else 0.0
+        longest = t[np.flatnonzero(seen)[-1]] if seen.any() else 0.0
     weight[t > SILENCE * longest] = 0.0
-    return [Part(np.stack(natural), weight), Part(np.stack(tagged), np.mean(rungs, axis=0))], samples
+    return [Part(natural, weight), Part(np.stack(values), rungs)], samples + sum(numbers)
+
+
+def _load(shards):
+    """Return the busy servers seen in each shard, less those expected; zeros where the system is not told."""
+    origin = shards[0].origin
+    if "servers" not in origin:
+        return np.zeros(len(shards))
+    return np.array([shard.totals.busy / shard.span for shard in shards]) - origin["servers"] * origin["load"]
+
+
+def _at_known_load(values, weight, shards):
+    """Return the natural parts of the excess, (shards, t), controlled by the load where there are events enough."""
+    better = controlled(values, _load(shards))
+    many = (values.mean(axis=0) >= EVENTS_CONTROLLED * weight) & (better.mean(axis=0) > 0.0)
+    return np.where(many, better, values)
 
 
 def parts_of(tails, keep):
-    """Return what the natural run and each band add to the excess at the edges `keep` (a mask).
+    """Return what the natural run and the tagged jobs of each band add to the excess at the edges `keep` (a mask).
 
     Returns
     -------
     (shards, 1 + bands, t) array
     """
-    t = tails.t[keep]
-    bands = range(tails.shards[0].tagged.windows.size)
-    rows = [[_tagged(shard.tagged.only(band), t)[0] for band in bands] for shard in tails.shards]
-    natural = tails.parts[0].values[:, np.newaxis, keep]
-    return np.concatenate([natural, np.reshape(rows, (len(rows), len(bands), t.size))], axis=1)
+    tagged = _by_band(tails.shards, tails.t[keep]) * tails.share[:, np.newaxis]
+    return np.concatenate([tails.parts[0].values[:, np.newaxis, keep], tagged], axis=1)
 
 
-def _rung_weight(tagged, t):
+def _rung_weight(tagged, t, share):
     """Return what a rung of size t weighs in its shard, 0 below the ladder."""
     if tagged.size.size == 0:
         return np.zeros(np.shape(t))
     order = np.argsort(tagged.size)
     at = np.searchsorted(tagged.size[order], t, side="right") - 1
-    scaled = (tagged.weight / tagged.windows[tagged.band])[order]
+    scaled = ((share / tagged.windows)[tagged.band] * tagged.weight)[order]
     return np.where(at >= 0, scaled[at], 0.0)
 
 

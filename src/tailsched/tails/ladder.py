@@ -1,10 +1,12 @@
 r"""Ladders of sizes: which tagged jobs are run, and what each stands for.
 
-Jobs up to the size `cut` are counted in the natural run. The others are replaced by tagged jobs whose sizes are
-the rungs of a ladder. The ladder is divided into *bands*, in each of which P[S > x] falls by the same factor; a
-band has :math:`R_b` rungs, evenly spaced in log P[S > x], with a random shift U common to all:
+Jobs up to the size `cut` are counted in the natural run. For the others there are tagged jobs whose sizes are
+the rungs of a ladder. The ladder is divided into *bands*, in each of which P[S > x] falls from :math:`p_b` to
+:math:`p_{b+1}`, by about the same factor; a band has :math:`R_b` rungs, evenly spaced in log P[S > x], with a random
+shift U common to all:
 
-.. math:: P[S > x_j] = p_b e^{-\delta_b (j + U)}, \qquad w_j = \delta_b P[S > x_j] .
+.. math:: P[S > x_j] = p_b e^{-\delta_b (j + U)}, \quad \delta_b = \log(p_b / p_{b+1}) / R_b,
+          \qquad w_j = \delta_b P[S > x_j] .
 
 For any function f of the size, :math:`\sum_j w_j f(x_j)` has the mean :math:`E[f(S); x_0 < S \le x_{end}]`: the
 ladder is unbiased whatever the number of its rungs. Sizes beyond the end are above the largest t of interest, and
@@ -42,22 +44,24 @@ class Ladder(NamedTuple):
     Attributes
     ----------
     sizes : the job-size distribution
-    cut, first : size below the first rung, an edge of the histograms, and P[S > cut]
-    width : log of the factor by which P[S > x] falls in a band
-    bands : number of bands, 0 if no size is above `cut`
+    cuts : (bands,) sizes below the first rung of each band, edges of the histograms; no bands if no size is as large
+    limits : (bands + 1,) P[S > x] at the limits of the bands
     rest : P[S > x] beyond the last rung that is not known to outlast the largest t of interest
     until : the largest t of interest
     crowded : whether a large job's response time is mostly its environment's doing
     """
 
     sizes: object
-    cut: float
-    first: float
-    width: float
-    bands: int
+    cuts: np.ndarray
+    limits: np.ndarray
     rest: float
     until: float
     crowded: bool = False
+
+    @property
+    def bands(self):
+        """Number of bands."""
+        return self.cuts.size
 
     def counts(self):
         """Return (bands,) array: the number of rungs of each band."""
@@ -71,8 +75,8 @@ class Ladder(NamedTuple):
         counts = self.counts()[: reach + 1]
         band = np.repeat(np.arange(reach + 1), counts)
         within = np.concatenate([np.arange(count) for count in counts])
-        step = self.width / counts[band]
-        beyond = self.first * np.exp(-self.width * band - step * (within + shift))
+        step = np.log(self.limits[band] / self.limits[band + 1]) / counts[band]
+        beyond = self.limits[band] * np.exp(-step * (within + shift))
         weight = step * beyond
         if reach == self.bands - 1 and self.rest > 0.0:
             beyond = np.append(beyond, self.rest * rng.random())
@@ -82,13 +86,15 @@ class Ladder(NamedTuple):
     @property
     def tops(self):
         """(bands,) array: the largest size of each band."""
-        return self.sizes.tail_quantile(self.first * np.exp(-self.width * np.arange(1, self.bands + 1)))
+        return self.sizes.tail_quantile(self.limits[1:])
 
     def down_to(self, bands):
         """Return the ladder of the first `bands` bands; it is good for t up to their largest size."""
         if bands == self.bands:
             return self
-        return self._replace(bands=bands, rest=0.0, until=float(self.tops[bands - 1]) if bands else self.cut)
+        cuts, limits = self.cuts[:bands], self.limits[: bands + 1]
+        until = float(self.tops[bands - 1]) if bands else float(self.cuts[0])
+        return self._replace(cuts=cuts, limits=limits, rest=0.0, until=until)
 
 
 def build(sizes, until, crowded=False):
@@ -98,8 +104,10 @@ def build(sizes, until, crowded=False):
     cut = float(grid[np.searchsorted(grid, start)])
     first, last = float(sizes.tail(cut)), float(sizes.tail(until))
     if first <= last:
-        return Ladder(sizes, cut, first, 0.0, 0, 0.0, until, crowded)
+        return Ladder(sizes, np.zeros(0), np.array([first]), 0.0, until, crowded)
     end = last if last > first * NOTHING else first * LAST
     bands = math.ceil(math.log(first / end) / math.log(BAND))
-    width = math.log(first / end) / bands
-    return Ladder(sizes, cut, first, width, bands, end if last < end else 0.0, until, crowded)
+    inner = grid[np.searchsorted(grid, sizes.tail_quantile(first * (end / first) ** (np.arange(1, bands) / bands)))]
+    cuts = np.unique([cut, *inner[sizes.tail(inner) > end]])
+    limits = np.append(sizes.tail(cuts), end)
+    return Ladder(sizes, cuts, limits, end if last < end else 0.0, until, crowded)

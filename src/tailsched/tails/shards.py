@@ -13,7 +13,7 @@ import numpy as np
 from tailsched.files import replacing
 from tailsched.records import BINS, Totals
 
-ARRAYS = ("responses", "sizes", "times", "exceed", "outgrow", "large", "large_exceed")
+ARRAYS = ("responses", "sizes", "times", "exceed", "outgrow", "cuts", "large", "large_exceed")
 TAGGED = ("windows", "band", "weight", "size", "response")
 NUMBERS = (
     "origin",
@@ -25,7 +25,6 @@ NUMBERS = (
     "arrivals",
     "runs",
     "tagged",
-    "cut",
     "until",
     "rate",
 )
@@ -66,16 +65,16 @@ class Shard(NamedTuple):
     unit : unit of the histograms, see `tailsched.records.unit_of`
     responses, sizes : (BINS,) int64 histograms of the counted jobs
     times, exceed, outgrow : (k,) extra times t, jobs with T > t, jobs with S > t
-    large, large_exceed : the parts of `responses` and `exceed` from jobs larger than `cut`
+    cuts, large, large_exceed : (bands,) sizes; the parts of `responses` and `exceed` from the jobs between two of
+        them, (bands, BINS) and (bands, k); no bands without tagged jobs
     totals : sums, see `tailsched.records.Totals`
     span : window of time in which the counted jobs arrived
     seen : jobs that the last counted arrival found in the system, summed over the runs
     arrivals : all arrivals simulated, in copies too
     runs : natural runs that make the shard
     tagged : `Tagged`, or None
-    cut : size up to which jobs are counted in the natural run, inf without tagged jobs
     until : time up to which response times are followed, inf without tagged jobs
-    rate : rate at which an endless job was served, None if that was not measured
+    rate : [rate at which an endless job was served, servers that served others meanwhile], None if not measured
     """
 
     origin: dict
@@ -86,6 +85,7 @@ class Shard(NamedTuple):
     times: np.ndarray
     exceed: np.ndarray
     outgrow: np.ndarray
+    cuts: np.ndarray
     large: np.ndarray
     large_exceed: np.ndarray
     totals: Totals
@@ -94,9 +94,8 @@ class Shard(NamedTuple):
     arrivals: int
     runs: int = 1
     tagged: Tagged | None = None
-    cut: float = np.inf
     until: float = np.inf
-    rate: float | None = None
+    rate: list | None = None
 
     def plus(self, other):
         """Return the shard with the runs of both."""
@@ -166,7 +165,7 @@ def check_same(shards, origin=None):
     if any(not np.array_equal(shard.times, shards[0].times) for shard in shards):
         raise ValueError("times: the shards were counted at different times, and cannot be merged")
     kinds = {
-        (shard.cut, shard.until, shard.tagged is None, str(shard.origin.get("goal"))) for shard in shards
+        (tuple(shard.cuts), shard.until, shard.tagged is None, str(shard.origin.get("goal"))) for shard in shards
     }
     if len(kinds) > 1:
         raise ValueError("method: shards of different methods, or of different goals, cannot be merged")

@@ -20,6 +20,8 @@ for other sizes the least d whose load is at most the wanted one is found by bis
 import math
 from numbers import Real
 
+import numpy as np
+
 from tailsched.sizes import Pareto, Sizes, check_number
 from tailsched.theory.bounds import arrival_rate, check_system
 
@@ -53,6 +55,16 @@ def thresh_loads(sizes: Sizes, n: int, rho: float, d: float) -> tuple[float, flo
 def tags_loads(sizes: Sizes, n: int, rho: float, d: float) -> tuple[float, float]:
     """Return the loads of the large server and of each small server under TAGS-SPLIT(d)."""
     return _loads(load_beyond, sizes, n, rho, d)
+
+
+def thresh_work(sizes, d):
+    """Return the work on the large server of jobs of the (m,) `sizes` under Thresh-SPLIT(d), none being stolen."""
+    return np.where(sizes > d, sizes, 0.0)
+
+
+def tags_work(sizes, d):
+    """Return the work on the large server of jobs of the (m,) `sizes` under TAGS-SPLIT(d)."""
+    return np.maximum(sizes - d, 0.0)
 
 
 def _least_threshold(load, level):

@@ -278,10 +278,10 @@ def test_a_rate_is_not_what_theory_says_where_the_load_is_not(policy):
     setting = Setting.parse(policy, 3, 0.6, "pareto:1.5")
     simulator, parameters = setting.simulator()
     system = simulator, 3, setting.lam, setting.sizes, np.random.default_rng(1), 200_000, 5000
-    beside = setting.beside_large, setting.large_load
+    beside = setting.beside_large
     right, _ = endless_rate(*system, beside, **parameters)
     wrong, _ = endless_rate(*system, beside, **{**parameters, "threshold": 1.1 * parameters["threshold"]})
-    assert right == pytest.approx(1 - setting.large_load, abs=1e-7) and abs(wrong - right) > 0.005
+    assert right == pytest.approx(1 - beside[1], abs=1e-7) and abs(wrong - right) > 0.005
 
 
 @settings(max_examples=60, deadline=None)

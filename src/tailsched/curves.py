@@ -40,11 +40,13 @@ def _ratio(shards, field, over):
     return np.array([getattr(shard.totals, field) / over(shard) for shard in shards])
 
 
-def _at_known_load(setting, shards, values):
-    """Return the mean of one value a shard, at the load that is known, see `tailsched.tails.estimates`."""
-    return mean_over_shards(
-        controlled(values, _ratio(shards, "busy", lambda s: s.span) - setting.servers * setting.load)
-    )
+def _busy(shards):
+    return _ratio(shards, "busy", lambda s: s.span)
+
+
+def _at_known_load(setting, values, busy):
+    """Return the mean of one value a shard, controlled by its busy servers, see `tailsched.tails.estimates`."""
+    return mean_over_shards(controlled(values, busy - setting.servers * setting.load))
 
 
 def _without_variance(estimate, what):
@@ -55,7 +57,7 @@ def _mean_response(setting, shards):
     if not setting.tail_index > 1:
         return Estimate(None, note="the mean response time is infinite")
     response, work = (_ratio(shards, key, lambda s: s.totals.counted) for key in ("response", "work"))
-    extra = _at_known_load(setting, shards, response - work)
+    extra = _at_known_load(setting, response - work, _busy(shards))
     mean = setting.sizes.mean
     shifted = (None if value is None else mean + value for value in (extra.estimate, extra.low, extra.high))
     estimate, low, high = shifted
@@ -67,7 +69,7 @@ def _mean_jobs(setting, shards):
     finite_mean, finite_variance = setting.jobs_moments
     if not finite_mean:
         return Estimate(None, note="the mean number of jobs is infinite")
-    result = _at_known_load(setting, shards, _ratio(shards, "jobs", lambda s: s.span))
+    result = _at_known_load(setting, _ratio(shards, "jobs", lambda s: s.span), _busy(shards))
     return result if finite_variance else _without_variance(result, "the number of jobs")
 
 
@@ -107,7 +109,7 @@ def identities(setting, shards):
         ``stationary``: false if the backlog grows, or the work served falls short of the work arrived
     """
     totals = [shard.totals for shard in shards]
-    jobs, busy = (_ratio(shards, key, lambda s: s.span) for key in ("jobs", "busy"))
+    jobs, busy = _ratio(shards, "jobs", lambda s: s.span), _busy(shards)
     seen = np.array([shard.seen / shard.runs for shard in shards])
     served = np.array([t.busy / t.work for t in totals])
     return {
@@ -128,15 +130,14 @@ def service_rate(setting, shards):
     time; for other policies it is measured in runs with such a job (`tailsched.mgn.tagged.endless_rate`).
     """
     if setting.policy.name == "srpt":
-        return _at_known_load(setting, shards, _ratio(shards, "few", lambda s: s.span))
+        return _at_known_load(setting, _ratio(shards, "few", lambda s: s.span), _busy(shards))
     rates = [shard.rate for shard in shards]
     return None if None in rates else rate_of(setting, rates)
 
 
 def rate_of(setting, rates):
-    """Return the rate q of an endless job from [rate, load] of each shard, with the load for a control variate."""
-    rate, load = np.transpose(rates)
-    return mean_over_shards(controlled(rate, load - setting.servers * setting.load))
+    """Return the rate q of an endless job from [rate, load] of each shard, see `tailsched.mgn.tagged.endless_rate`."""
+    return _at_known_load(setting, *np.transpose(rates))
 
 
 def limit_estimate(setting, rate):
@@ -251,7 +252,7 @@ def summarize(setting: Setting, shards, percentiles=PERCENTILES):
         "longest_response": max(shard.totals.longest for shard in shards),
         "mean_response": _mean_response(setting, shards).as_dict(),
         "mean_jobs": _mean_jobs(setting, shards).as_dict(),
-        "mean_busy": mean_over_shards(_ratio(shards, "busy", lambda s: s.span)).as_dict(),
+        "mean_busy": mean_over_shards(_busy(shards)).as_dict(),
         "quantiles": [
             {"p": p, **percentile(p, edges, None if tagged else jobs).as_dict()} for p in percentiles
         ],

@@ -162,8 +162,7 @@ def run_endless(setting, name, seed, index, arrivals, warm_up, progress=None):
     simulator, parameters = setting.simulator()
     rng = stream(seed, name, index, "endless")
     system = simulator, setting.servers, setting.lam, setting.sizes
-    beside = setting.beside_large and (setting.beside_large, setting.large_load)
-    return list(endless_rate(*system, rng, arrivals, warm_up, beside, progress, **parameters))
+    return list(endless_rate(*system, rng, arrivals, warm_up, setting.beside_large, progress, **parameters))
 
 
 def why_not_tagged(setting, until, arrivals):

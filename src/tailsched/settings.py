@@ -11,7 +11,6 @@ A policy is written in one string, ``name:option=value,...``, the same on the co
     ``large-load=L`` (of the large-job server, without work stealing)
 """
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -170,25 +169,19 @@ class Setting:
         percent = check_number("threshold-percentile", given["threshold-percentile"], 0.0, 100.0)
         return choose(*system, percentile=percent)
 
-    @cached_property
-    def large_load(self):
-        """Load of the server of the large jobs, None for a policy without one, and 0 without large jobs."""
-        if self.threshold is None:
-            return None
-        loads = thresholds.thresh_loads if self.policy.name == "thresh-split" else thresholds.tags_loads
-        return (
-            loads(self.sizes, self.servers, self.load, self.threshold)[0]
-            if self.threshold < math.inf
-            else 0.0
-        )
-
     @property
     def beside_large(self):
-        """Function from an array of sizes to the work of each job on the server of the large jobs, or None."""
+        """What the server of the large jobs does, None for a policy without one.
+
+        A function from the (m,) sizes of jobs to the work of each on that server, and its load.
+        """
         if self.threshold is None:
             return None
-        work = thresholds.thresh_work if self.policy.name == "thresh-split" else thresholds.tags_work
-        return lambda sizes: work(sizes, self.threshold)
+        thresh = self.policy.name == "thresh-split"
+        work = thresholds.thresh_work if thresh else thresholds.tags_work
+        loads = thresholds.thresh_loads if thresh else thresholds.tags_loads
+        load, _ = loads(self.sizes, self.servers, self.load, self.threshold)
+        return lambda sizes: work(sizes, self.threshold), load
 
     @cached_property
     def resolved(self):

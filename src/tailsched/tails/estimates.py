@@ -339,10 +339,10 @@ class _Counts(NamedTuple):
         return cls(longer, np.clip(outgrow - limits[1:], 0, limits[:-1] - limits[1:]))
 
 
-def _natural(shards, counts):
-    """Return the excess in the natural runs, (shards, 1 + bands, t)."""
+def _natural(shards, counts, some=slice(None)):
+    """Return the excess in the natural runs at some of the times, (shards, 1 + bands, t)."""
     pairs = zip(shards, counts, strict=True)
-    return np.stack([(count.longer - count.larger) / shard.totals.counted for shard, count in pairs])
+    return np.stack([(c.longer[:, some] - c.larger[:, some]) / shard.totals.counted for shard, c in pairs])
 
 
 def _by_band(shards, t):
@@ -362,7 +362,7 @@ def _shares(shards, counts, sizes, t):
     """
     some = slice(None, None, COARSE)
     relative = np.maximum(sizes.tail(t[some]), 1e-300)
-    natural = controlled(_natural(shards, counts)[:, 1:, some], _load(shards)) / relative
+    natural = controlled(_natural(shards, counts, some)[:, 1:], _load(shards)) / relative
     natural = natural.var(axis=0, ddof=1).mean(axis=1)
     tagged = (_by_band(shards, t[some]) / relative).var(axis=0, ddof=1).mean(axis=1)
     limits = np.append(sizes.tail(shards[0].cuts), 0.0)

@@ -73,6 +73,9 @@ FEWEST_CONTROLLED = 6
 #: Events a shard from which a part of a tail is: a few events do not follow the load.
 EVENTS_CONTROLLED = 8
 
+#: Part of its variance that a band's tagged jobs must be left with for the control to be worth its price.
+WORTH_CONTROLLING = 0.8
+
 #: Natural jobs expected in a band, in all shards, from which they have a part in the estimate.
 FEWEST_NATURAL = 1000
 
@@ -202,18 +205,22 @@ def _greater(histogram):
     return np.append(np.cumsum(histogram[::-1])[::-1], 0)
 
 
-def _tagged(tagged, t, share):
-    """Return, at each t, the excess of the tagged jobs, times the share of their bands, and how many have T > t."""
-    scaled = (share / tagged.windows)[tagged.band] * tagged.weight
-    by_size, by_response = np.argsort(tagged.size), np.argsort(tagged.response)
+def _tagged(tagged, t):
+    """Return, at each t, the excess of the tagged jobs in each band, (bands, t), and how many jobs have T > t."""
+    excess, number = np.zeros((tagged.windows.size, t.size)), np.zeros(t.size, np.int64)
+    for band, windows in enumerate(tagged.windows):
+        jobs = tagged.only(band)
 
-    def above(order, values):
-        sums = np.append(0.0, np.cumsum(scaled[order]))
-        passed = np.searchsorted(values[order], t, side="right")
-        return sums[-1] - sums[passed], order.size - passed
+        def above(values, weight=jobs.weight):
+            order = np.argsort(values)
+            sums = np.append(0.0, np.cumsum(weight[order]))
+            passed = np.searchsorted(values[order], t, side="right")
+            return sums[-1] - sums[passed], order.size - passed
 
-    (longer, number), (larger, outgrown) = above(by_response, tagged.response), above(by_size, tagged.size)
-    return np.where(number > outgrown, np.maximum(longer - larger, 0.0), 0.0), number
+        (longer, many), (larger, outgrown) = above(jobs.response), above(jobs.size)
+        excess[band] = np.where(many > outgrown, np.maximum(longer - larger, 0.0), 0.0) / max(windows, 1)
+        number += many
+    return excess, number
 
 
 class Tails(NamedTuple):
@@ -228,6 +235,7 @@ class Tails(NamedTuple):
     shards : the shards
     sizes : the job-size distribution
     share : (bands,) weight of the tagged jobs in each band
+    follows : (bands,) whether what the tagged jobs of a band tell follows the load
     """
 
     t: np.ndarray
@@ -236,6 +244,7 @@ class Tails(NamedTuple):
     shards: list
     sizes: Sizes
     share: np.ndarray
+    follows: np.ndarray
 
     @classmethod
     def of(cls, shards, sizes):
@@ -251,9 +260,9 @@ class Tails(NamedTuple):
             small = _greater(shard.responses - shard.large.sum(axis=0))
             longer = np.array([small, *map(_greater, shard.large)])[:, window]
             counts.append(_Counts.of(shard, longer, _greater(shard.sizes)[window]))
-        share = _shares(shards, counts, sizes, t) if shards[0].tagged else np.zeros(0)
-        parts, samples = _parts(shards, counts, share, t)
-        return cls(t, [part.with_floor() for part in parts], samples, shards, sizes, share)
+        share, follows = _weighing(shards, counts, sizes, t) if shards[0].tagged else np.zeros((2, 0))
+        parts, samples = _parts(shards, counts, share, follows, t)
+        return cls(t, [part.with_floor() for part in parts], samples, shards, sizes, share, follows)
 
     @property
     def excess(self):
@@ -295,7 +304,7 @@ class Tails(NamedTuple):
             counts.append(_Counts.of(shard, longer[:, : times.size], shard.outgrow[: times.size]))
         seen = np.any(self.parts[0].values, axis=0)
         longest = self.t[np.flatnonzero(seen)[-1]] if seen.any() else 0.0
-        parts, samples = _parts(self.shards, counts, self.share, times, longest)
+        parts, samples = _parts(self.shards, counts, self.share, self.follows, times, longest)
         at = np.clip(np.searchsorted(self.t, times), 0, self.t.size - 1)
         parts = [part._replace(floor=own.floor[at]) for part, own in zip(parts, self.parts, strict=True)]
         return self._tail(times, parts, samples)
@@ -345,36 +354,49 @@ def _natural(shards, counts, some=slice(None)):
     return np.stack([(c.longer[:, some] - c.larger[:, some]) / shard.totals.counted for shard, c in pairs])
 
 
-def _by_band(shards, t):
-    """Return the excess of the tagged jobs, (shards, bands, t)."""
-    bands = range(shards[0].tagged.windows.size)
-    every = np.ones(len(bands))
-    rows = [[_tagged(shard.tagged.only(band), t, every)[0] for band in bands] for shard in shards]
-    return np.reshape(rows, (len(shards), len(bands), t.size))
+def _by_band(shards, follows, t):
+    """Return (excess, samples) of the tagged jobs, (shards, bands, t) and (t,).
+
+    The bands that follow the load are controlled by it, if they are given.
+    """
+    excess, numbers = zip(*(_tagged(shard.tagged, t) for shard in shards), strict=True)
+    excess = np.stack(excess)
+    better = controlled(excess[:, follows], _load(shards))
+    excess[:, follows] = np.where(better.mean(axis=0) > 0.0, better, excess[:, follows])
+    return excess, sum(numbers)
 
 
-def _shares(shards, counts, sizes, t):
-    """Return the weight of the tagged jobs in each band; the natural jobs of that band have the rest.
+def _weighing(shards, counts, sizes, t):
+    """Return `Tails.share` and `Tails.follows`, from all t together.
 
-    Both estimate the same, and are weighted by their numbers, a window being worth so many natural jobs as their
-    variances tell, over all t: where a large job's response is its own doing a window does the work of hundreds, and
-    where rare states of the system decide it, that of one. Bands with few natural jobs leave them out.
+    Control has its price where there is nothing to control, and is for bands whose variance falls by a fifth.
+
+    The tagged and the natural jobs of a band estimate the same, and are weighted by their numbers, a window being
+    worth so many natural jobs as their variances tell: where a large job's response is its own doing a window does the
+    work of hundreds, and where rare states of the system decide it, that of one. Bands with few natural jobs leave
+    them out.
     """
     some = slice(None, None, COARSE)
     relative = np.maximum(sizes.tail(t[some]), 1e-300)
-    natural = controlled(_natural(shards, counts, some)[:, 1:], _load(shards)) / relative
-    natural = natural.var(axis=0, ddof=1).mean(axis=1)
-    tagged = (_by_band(shards, t[some]) / relative).var(axis=0, ddof=1).mean(axis=1)
+
+    def variance(values):
+        return (values / relative).var(axis=0, ddof=1).mean(axis=1)
+
+    own = variance(_by_band(shards, [], t[some])[0])
+    better = variance(_by_band(shards, slice(None), t[some])[0])
+    follows = better < WORTH_CONTROLLING * own
+    tagged = np.where(follows, better, own)
+    natural = variance(controlled(_natural(shards, counts, some)[:, 1:], _load(shards)))
     limits = np.append(sizes.tail(shards[0].cuts), 0.0)
     jobs = np.mean([shard.totals.counted for shard in shards]) * -np.diff(limits)
     windows = shards[0].tagged.windows
     spread = tagged * windows
     worth = np.divide(natural * jobs, spread, out=np.full(jobs.size, MOST_WORTH), where=spread > 0)
     weight = np.clip(worth, 1.0, MOST_WORTH) * windows
-    return np.where(len(shards) * jobs < FEWEST_NATURAL, 1.0, weight / (weight + jobs))
+    return np.where(len(shards) * jobs < FEWEST_NATURAL, 1.0, weight / (weight + jobs)), follows
 
 
-def _parts(shards, counts, share, t, longest=None):
+def _parts(shards, counts, share, follows, t, longest=None):
     """Return (parts, samples) at times `t` (see `Tails`).
 
     `counts` are the `_Counts` of the shards. `longest` is the largest t with an excess in the natural part, if it is
@@ -387,12 +409,13 @@ def _parts(shards, counts, share, t, longest=None):
     samples = sum(count.longer.sum(axis=0) for count in counts)
     if shards[0].tagged is None:
         return [Part(natural, weight)], samples
-    values, numbers = zip(*(_tagged(shard.tagged, t, share) for shard in shards), strict=True)
+    excess, numbers = _by_band(shards, follows, t)
+    values = np.tensordot(excess, share, (1, 0))
     rungs = np.mean([_rung_weight(shard.tagged, t, share) for shard in shards], axis=0)
     if longest is None:
         longest = t[np.flatnonzero(seen)[-1]] if seen.any() else 0.0
     weight[t > SILENCE * longest] = 0.0
-    return [Part(natural, weight), Part(np.stack(values), rungs)], samples + sum(numbers)
+    return [Part(natural, weight), Part(values, rungs)], samples + numbers
 
 
 def _load(shards):
@@ -417,7 +440,7 @@ def parts_of(tails, keep):
     -------
     (shards, 1 + bands, t) array
     """
-    tagged = _by_band(tails.shards, tails.t[keep]) * tails.share[:, np.newaxis]
+    tagged = _by_band(tails.shards, tails.follows, tails.t[keep])[0] * tails.share[:, np.newaxis]
     return np.concatenate([tails.parts[0].values[:, np.newaxis, keep], tagged], axis=1)
 
 

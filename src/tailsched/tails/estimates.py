@@ -32,7 +32,9 @@ Control variate
 For a tail index below 2 the load of a run of N jobs is off its mean by the order of N^(1/alpha - 1), as a giant more
 or less came by, and whatever follows the load is off with it. The mean of what it follows is known: n rho servers
 are busy under every stable policy. So values of the shards are regressed on the busy servers seen in them, and are
-taken at n rho (`controlled`). The busy servers count what was served, not what arrived, of a giant.
+taken at n rho (`controlled`). The busy servers count what was served, not what arrived, of a giant. The tagged jobs
+of a band are controlled so where its variance over all t falls by a fifth (`Tails.follows`): they see the states of
+the same run.
 
 Percentiles
 -----------
